@@ -70,7 +70,9 @@ def checkout(rev: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         git = ["git", "-C", str(ROOT), "worktree"]
-        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), rev], check=True)
+        made = subprocess.run([*git, "add", "--quiet", "--detach", str(tree), rev], check=False)
+        if made.returncode:  # git has said why
+            raise SystemExit(f"{rev}: expected a commit, or a folder that holds a checkout")
         try:
             yield tree
         finally:

@@ -52,6 +52,15 @@ overlay.step(1)
 print(imported - began, time.process_time() - imported)
 """
 
+FIRST_SELECTION = """
+import time
+began = time.process_time()
+from sub2sub import select_ring
+imported = time.process_time()
+select_ring([0], [10], 50, [[0], [4], [0]], [[5], [10], [10]], [60, 70, 80])
+print(imported - began, time.process_time() - imported)
+"""
+
 
 def new_overlay(n: int) -> Overlay:
     """The overlay that is measured: 3 attributes, power law, as published."""
@@ -124,19 +133,20 @@ def measure(n: int, repeats: int, smallest: float) -> float:
 
 
 def start() -> None:
-    """Print what an import and the first cycle take, with kernels to compile and with kernels on disk."""
-    print("\nprocessor seconds for import and first cycle")
-    with tempfile.TemporaryDirectory() as folder:
-        for title in ("cold", "warm"):
-            done = subprocess.run(
-                [sys.executable, "-c", FIRST_CYCLE], env={**os.environ, "NUMBA_CACHE_DIR": folder},
-                capture_output=True, text=True, check=True,
-            )  # fmt: skip
-            imported, stepped = (float(word) for word in done.stdout.split())
-            print(
-                f"  {title:20} {imported + stepped:8.2f} s  (import {imported:.2f}, cycle {stepped:.2f})",
-                flush=True,
-            )
+    """Print what an import and a first call take, with kernels to compile and with kernels on disk."""
+    print("\nprocessor seconds for import and first call")
+    for what, program in (("first cycle", FIRST_CYCLE), ("select_ring", FIRST_SELECTION)):
+        with tempfile.TemporaryDirectory() as folder:
+            for kernels in ("cold", "warm"):
+                done = subprocess.run(
+                    [sys.executable, "-c", program], env={**os.environ, "NUMBA_CACHE_DIR": folder},
+                    capture_output=True, text=True, check=True,
+                )  # fmt: skip
+                imported, called = (float(word) for word in done.stdout.split())
+                print(
+                    f"  {what}, {kernels} {imported + called:8.2f} s  (import {imported:.2f}, {called:.2f})",
+                    flush=True,
+                )
 
 
 def main() -> None:

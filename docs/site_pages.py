@@ -1,6 +1,6 @@
-"""Pages of the site that stand elsewhere in the repository: examples, changes, contributing.
+"""Adds pages to the site that are made from files outside docs/: examples, changes, contributing.
 
-Links that lead out of docs/ lead to these pages, or, where there is none, become plain text.
+Links from docs/ to such a file become links to its page, or plain text if there is none.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Lead links out of docs/ to the pages made of those files."""
+    """Replace links out of docs/ by links to the pages made from those files."""
     return _LINK.sub(lambda found: _led(found[1], found[2]), markdown)
 
 
@@ -47,5 +47,5 @@ def _led(text: str, target: str) -> str:
 
 
 def _from_root(markdown: str) -> str:
-    """Links of a file at the root, as seen from docs/."""
+    """Make links of a file at the root relative to docs/."""
     return re.sub(r"\]\(docs/", "](", markdown)

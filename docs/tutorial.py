@@ -26,8 +26,8 @@ FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "tutorial")
 
 # %% [markdown]
 # ## 1. A subscription is a box
-# Attributes have names and types; a subscription gives a range, an exact value or nothing for each; an
-# event is a point. Who wants an event is a question of boxes and points.
+# Attributes have names and types. A subscription has a range, an exact value or nothing for each attribute.
+# An event is a point. A subscription matches an event if its box contains the point.
 
 # %%
 space = AttributeSpace({"price": Float(0, 500), "market": ["Milan", "Paris", "Zurich"]})
@@ -48,8 +48,8 @@ assert rings == [[0, 1], [2]]
 
 # %% [markdown]
 # ## 2. The rings of a population
-# The subscribers of an event, in the order of random IDs, form its ring. The paper's workload: 3
-# attributes, interest and widths by power laws. Most rings are short, a few are long.
+# The subscribers of an event, in the order of random IDs, form its ring. In the paper's workload there are 3
+# attributes; interests and widths follow power laws. Most rings are short, a few are long.
 
 # %%
 spec = named("power-law-3")
@@ -61,9 +61,8 @@ assert lengths.min() >= 2
 
 # %% [markdown]
 # ## 3. Peers that know one random peer each find all their ring neighbours
-# An overlay is a population with its three layers of links; a simulation steps it and runs what is
-# scheduled. Nobody has a view of the whole: each peer exchanges a few links with one other per layer and
-# cycle.
+# An overlay is a population with three layers of links. A simulation steps it, and runs scheduled faults and
+# observers. No peer knows all others: each exchanges a few links with one other peer per layer and cycle.
 
 # %%
 overlay = Overlay(Population.of(lows, highs, seed=1), seed=1)
@@ -71,7 +70,7 @@ overlay.bootstrap()
 simulation = Simulation(
     overlay,
     [
-        (Schedule(at=30), Crash(0.2)),  # every fifth peer, without a word
+        (Schedule(at=30), Crash(0.2)),  # every fifth peer, without notice
         (Schedule(), RingCompleteness(test_events)),
         (Schedule(every=5), Delivery(test_events)),
     ],
@@ -82,9 +81,9 @@ print("complete rings:", {cycle: f"{complete[cycle]:.1%}" for cycle in (0, 5, 10
 assert complete[29] == 1.0
 
 # %% [markdown]
-# ## 4. Events travel along the rings, and reach nobody else
-# Each peer hands an event to its two neighbours on that event's ring, and to one random peer that wants it.
-# Measured just before the crash: everybody reached, no message to anybody who does not want it.
+# ## 4. Events are forwarded along the rings, and reach no other peer
+# Each peer sends an event to its two neighbours on that event's ring, and to one random peer that matches.
+# Before the crash all subscribers receive all their events, and no other peer receives a message.
 
 # %%
 before = next(row for row in simulation.tables["delivery"] if row["cycle"] == 25)
@@ -94,9 +93,8 @@ assert before["spam"] == 0
 
 # %% [markdown]
 # ## 5. Rings heal
-# In cycle 30 every fifth peer crashed. Events still get through, because a peer that gets no answer tries
-# the next neighbour; the rings themselves are whole again some cycles later, when the dead links have aged
-# out.
+# In cycle 30 every fifth peer crashed. Events still arrive, because a peer that gets no answer tries the next
+# neighbour. The rings are complete again some cycles later, when peers have dropped the links to dead peers.
 
 # %%
 simulation.run(70)
@@ -109,7 +107,7 @@ assert min(after) > 0.99
 
 # %% [markdown]
 # ## 6. The same as an experiment file
-# What a run depends on fits into a file; `sub2sub run` writes a folder with tables, figures and a manifest.
+# A file contains all settings of a run; `sub2sub run` writes a folder with tables, figures and a manifest.
 # A misspelled key is an error that names the line.
 
 # %%
@@ -150,12 +148,12 @@ run = RunFolder.open(FOLDER / "run")
 print("tables:", ", ".join(run.tables()), "| figures:", ", ".join(path.name for path in run.figures()))
 assert ended.numbers["rings_complete"] == 1.0
 
-# The file and the program above say the same, so they give the same rings, bit for bit.
+# The file and the program above have the same settings, so they give the same rings, bit for bit.
 again = run.table("rings")["complete"].to_pylist()
 assert again == [complete[cycle] for cycle in range(61)]
 
 # %% [markdown]
 # ## Where to go from here
-# `sub2sub report FOLDER/run --open` makes a page of it. docs/guide.md has the command line, docs/how-it-
-# works.md the protocols, examples/ the ways to extend them.
+# `sub2sub report FOLDER/run --open` makes a page of this run. docs/guide.md describes the command line,
+# docs/how-it-works.md the protocols; examples/ shows how to extend them.
 print("done")

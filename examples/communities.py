@@ -1,6 +1,6 @@
-"""One program for communities, simulated and over TCP: subscribe, publish, unsubscribe, stop publishing.
+"""One program for topic communities, simulated and over TCP: subscribe, publish, unsubscribe.
 
-`story` knows no more than two processes. `main` runs it on a simulated network, and on two live processes.
+`story` uses only the interface of two processes. `main` runs it on a simulated network, and over TCP.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ Either = Process | SimulatedProcess
 
 
 async def story(alice: Either, bob: Either) -> list[tuple[str, bytes]]:
-    """Alice follows soccer, Bob reports from Italy; what Alice hears."""
+    """Alice subscribes to soccer, Bob publishes in its subtopic Italy; the events that Alice receives."""
     soccer, italy = alice.community(".soccer"), bob.community(".soccer.italy")
     events = await soccer.subscribe()
     for report in (b"kick-off", b"goal"):
@@ -32,7 +32,7 @@ async def simulated() -> list[tuple[str, bytes]]:
 
 
 async def live() -> list[tuple[str, bytes]]:
-    """The story over TCP on this machine; Bob is told that Alice is a gateway of her community."""
+    """The story over TCP on this machine; Bob's configuration names Alice as a gateway of her community."""
     async with (
         Process(period=0.05) as alice,
         Process({".soccer": [alice.address], ".soccer.italy": []}, period=0.05) as bob,

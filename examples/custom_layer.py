@@ -1,8 +1,9 @@
-"""A protocol of one's own in thirty lines: gossip averaging (Jelasity et al., 2005) over CYCLON's links.
+"""A custom protocol in thirty lines: gossip averaging (Jelasity et al., 2005) over CYCLON's links.
 
-Every peer holds a number. Once a cycle it meets a random peer and both take the mean of their numbers, until
-all hold the mean of all. A layer keeps its state in arrays, draws only through `sub2sub.kernels.randomness`,
-and names what a checkpoint has to keep: then faults, checkpoints and traffic tables work as for other layers.
+Every peer has a number. Once per cycle it contacts a random neighbour, and both replace their numbers by the
+mean of the two. All numbers converge to the mean of all. A layer keeps its state in arrays, draws random
+numbers only from `sub2sub.kernels.randomness`, and returns its state for checkpoints. Then faults,
+checkpoints and traffic tables work as for other layers.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from sub2sub.overlay.views import peer_of, table_links
 
 @kernel
 def average(values, view, size, key, alive, group):
-    """Let every live peer meet a random neighbour; how many messages that took."""
+    """Let every live peer contact a random neighbour; the number of messages."""
     messages = 0
     for peer in range(values.shape[0]):
         if alive[peer] == 1 and size[peer] > 0:
@@ -46,35 +47,35 @@ class Averaging:
         self.values, self.cyclon, self.seed = values, cyclon, seed
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
-        """Let everybody take its turn; what it cost."""
+        """Let all live peers take their turns; the cost."""
         key = cycle_key(self.seed, stream_number(self.name), cycle)
         sizes = self.cyclon.size.astype(np.int64)
         messages = average(self.values, self.cyclon.view, sizes, key, network.alive, network.group)
         return {"messages": int(messages), "bytes": 8 * int(messages)}
 
     def join(self, peers: np.ndarray, contacts: np.ndarray, cycle: int) -> None:
-        """Start afresh: a newcomer keeps the number it has."""
+        """Start peers: a newcomer keeps its number."""
 
     def links(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Holders, peers and stamps of its links: it has none of its own."""
         return table_links()
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a checkpoint keeps."""
+        """State for a checkpoint."""
         return {"values": self.values}
 
     def load(self, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """What it gives back."""
+        """State from a checkpoint."""
         self.values[...] = arrays["values"]
 
 
 class Spread:
-    """Observer: how far the live peers are from agreeing."""
+    """Observer: how much the numbers of live peers differ."""
 
     name = "spread"
 
     def execute(self, simulation: Simulation[Stack]) -> dict[str, float]:
-        """Look."""
+        """Compute mean and standard deviation."""
         live = simulation.overlay.network.alive == 1
         values = simulation.overlay.layers[-1].values[live]
         return {"mean": float(values.mean()), "deviation": float(values.std())}
@@ -91,7 +92,7 @@ def start() -> Simulation[Stack]:
 
 
 def main() -> None:
-    """Agree on the mean; then again, stopped and resumed in between."""
+    """Compute the mean; then again, in a run that is stopped and resumed."""
     simulation = start()
     simulation.run(30)
     for row in simulation.tables["spread"]:

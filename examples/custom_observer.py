@@ -1,6 +1,6 @@
-"""An observer of one's own: how many ring links are known at both ends, cycle by cycle.
+"""A custom observer: how many ring links (a, b) have the reverse link (b, a), cycle by cycle.
 
-An observer is any object with a name and `execute(simulation)`; what it returns is a row of the table `name`.
+An observer is any object with a `name` and `execute(simulation)`, which returns a row of the table `name`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""VICINITY with a distance of one's own: peers that are near on the map and want similar things.
+"""VICINITY with a custom distance: peers that are near on a map and have similar interests.
 
-The distance is a function of two profiles, whatever a protocol wants to compare: here the ends of a range and
-a place on the map. Compiled by numba it is compiled into the exchange; left plain it gives the same links,
-at the price of a call from Python for every pair that is compared.
+The distance is a function of two profiles, arrays of any numbers: here the ends of a range and a position on
+the map. If numba compiles it, it becomes part of the compiled exchange. A plain function gives the same
+links, but Python calls it for every pair that is compared.
 
 `Overlay.of(lows, highs, proximity=distance)` does the same for the subscriptions of Sub-2-Sub's overlay.
 """
@@ -29,13 +29,13 @@ def distance(a, b):
 
 
 def distances(layer: Layer, place: np.ndarray) -> float:
-    """Mean distance on the map of the two ends of a link."""
+    """Mean distance on the map between the two peers of a link."""
     holders, peers, _ = layer.links()
     return float(np.linalg.norm(place[holders] - place[peers], axis=1).mean())
 
 
 def main() -> None:
-    """Let a thousand peers look for near ones."""
+    """Let a thousand peers find near ones."""
     rng = np.random.default_rng(1)
     low, place = rng.random((PEERS, 1)) * 0.7, rng.random((PEERS, 2))
     profiles = np.hstack([low, low + 0.3, place])

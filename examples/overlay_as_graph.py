@@ -1,4 +1,4 @@
-"""An overlay as a networkx graph, for whatever networkx can tell about it."""
+"""An overlay as a networkx graph, for all algorithms of networkx."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workloads import named
 
 
 def main() -> None:
-    """Ask networkx about 300 peers."""
+    """Analyse the links of 300 peers."""
     lows, highs = named("uniform-2").subscriptions(300, seed=1)
     overlay = Overlay(Population.of(lows, highs, seed=1), seed=1)
     overlay.bootstrap()
@@ -29,7 +29,7 @@ def main() -> None:
         )
     hub, degree = max(graph.degree, key=lambda pair: pair[1])
     low, high = graph.nodes[hub]["low"], graph.nodes[hub]["high"]
-    print(f"most links: peer {hub} with {degree}, who wants a1 in [{low[0]:.2f}, {high[0]:.2f}]")
+    print(f"most links: peer {hub} with {degree}, which subscribes to a1 in [{low[0]:.2f}, {high[0]:.2f}]")
 
 
 if __name__ == "__main__":

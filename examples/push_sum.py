@@ -1,9 +1,9 @@
-"""Push-sum (Kempe, Dobra, Gehrke, 2003): every peer learns the mean of all numbers by giving halves away.
+"""Push-sum (Kempe, Dobra, Gehrke, 2003): every peer computes the mean of all numbers by giving halves away.
 
-docs/write-a-protocol.md builds it step by step, beside PeerSim's form of the same. The one file is a program
-(`python examples/push_sum.py`), and what an experiment file names:
+docs/write-a-protocol.md explains it step by step, beside the same protocol for PeerSim. Run it as a program
+(`python examples/push_sum.py`), or as an experiment, in the folder examples/:
 
-    sub2sub run examples/push-sum.toml --allow push_sum --out push-sum      (in the folder examples/)
+    sub2sub run push-sum.toml --allow push_sum --out push-sum
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class PushSum(PerPeer):
     ----------
     stack : Stack
     peak : float
-        What peer 0 holds at the start; all others hold nothing.
+        The number of peer 0 at the start; all others have 0.
     """
 
     name = "push-sum"
@@ -32,7 +32,7 @@ class PushSum(PerPeer):
         self.sum[0] = peak
 
     def turn(self, peer: int, random: Random) -> None:
-        """Give half away; what is lost on the way is lost for good."""
+        """Send half to a random neighbour; if the message is lost, so is the half."""
         known = self.stack.neighbours("cyclon", peer)
         if known.size:
             other = random.choice(known)
@@ -44,7 +44,7 @@ class PushSum(PerPeer):
 
 
 def spread(simulation: Simulation[Stack]) -> dict[str, float]:
-    """Observer: what live peers take the mean to be."""
+    """Observer: the live peers' estimates of the mean."""
     layer, live = simulation.overlay["push-sum"], simulation.overlay.network.alive == 1
     assert isinstance(layer, PushSum)
     estimate = layer.sum[live] / layer.weight[live]
@@ -52,7 +52,7 @@ def spread(simulation: Simulation[Stack]) -> dict[str, float]:
 
 
 def main() -> None:
-    """A thousand peers agree on the mean; every tenth crashes on the way, with what it holds."""
+    """A thousand peers compute the mean; in cycle 20 every tenth crashes."""
     stack = Stack(1_000, [lambda s: Cyclon(1_000, seed=s.seed), PushSum], seed=1)
     stack.bootstrap()
     simulation = Simulation(stack)

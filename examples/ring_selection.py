@@ -1,7 +1,7 @@
-"""Ring selection on plain arrays (Figure 3 of Sub-2-Sub): whom must I know, of all these?
+"""Ring selection on plain arrays (Figure 3 of Sub-2-Sub): which of these candidates does a peer need?
 
-For every point of my subscription the nearest successor and the nearest predecessor that want this point too;
-and nobody who is not needed for some point.
+For every point of its subscription, the nearest successor and the nearest predecessor that contain the point;
+no other candidate is selected.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main() -> None:
     needed = np.union1d(ring.successors, ring.predecessors)
     print(f"{needed.size} of 500 candidates are ring neighbours")
 
-    # The promise, checked at a point: the next ID among those who want it has been selected.
+    # Check one point: of the candidates that contain it, the one with the next ID is selected.
     point = np.array([0.47, 0.55])
     wanting = np.flatnonzero(((low <= point) & (point <= high)).all(axis=1))
     nearest = wanting[np.argmin((ids[wanting] - ids[-1]) % 501)]

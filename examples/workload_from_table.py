@@ -1,4 +1,4 @@
-"""Subscriptions from a table: pandas, Arrow, or a file of either; then a simulation of the subscribers."""
+"""Subscriptions from a pandas or Arrow table, or from a file; then a simulation of the subscribers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workloads.folder.foreign import read_events, read_subscriptions
 
 
 def main() -> None:
-    """Read orders and trades, and deliver the trades."""
+    """Read orders as subscriptions and trades as events, and deliver the trades."""
     rng = np.random.default_rng(1)
     price = rng.lognormal(3, 0.5, 400)
     orders = pd.DataFrame(
@@ -28,7 +28,7 @@ def main() -> None:
 
     # The same as an Arrow table; Parquet, CSV and Feather files are read by their path.
     _, same, _, _ = read_subscriptions(pa.Table.from_pandas(orders), columns, on_bad="set aside")
-    print(f"the Arrow table says the same: {np.array_equal(lows, same)}")
+    print(f"the Arrow table gives the same subscriptions: {np.array_equal(lows, same)}")
 
     trades = pd.DataFrame({"price": rng.lognormal(3, 0.5, 100), "lots": rng.integers(1, 5, 100)})
     events, _ = read_events(trades, names)
@@ -37,7 +37,7 @@ def main() -> None:
     simulation = Simulation(overlay, [(Schedule(at=30), Delivery(events))])
     simulation.run(30)
     row = simulation.tables["delivery"][0]
-    print(f"{row['hit_ratio']:.0%} of the deliveries made, {row['spam']} messages to somebody else")
+    print(f"hit ratio {row['hit_ratio']:.0%}, {row['spam']} messages to peers that do not match")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What the network does to the messages of a membership protocol, and how many it failed to deliver.
+"""Delivery of the messages of membership protocols, with loss, and their costs.
 
-Costs are counted as in the engine's other layers: `messages` sent, those of them that `failed` to arrive, and
-`bytes` of payload, where the name of a process or a topic, a key and a number take eight each.
+Costs are counted as in the other layers of the engine: `messages` sent, the messages that `failed` to arrive,
+and `bytes` of payload; the name of a process or topic, a key and a number take eight bytes each.
 """
 
 from __future__ import annotations
@@ -18,35 +18,29 @@ from sub2sub.overlay.sizes import NAME
 
 WORD = NAME
 
-Sent = tuple[tuple[NDArray[np.int64], int], ...]  # messages by sender and bytes of one, for some kinds
+Sent = tuple[tuple[NDArray[np.int64], int], ...]  # for each kind of message: number by sender, bytes of one
 
 
 class Channel(NamedTuple):
-    """A network as the kernels see it, for one step.
-
-    Attributes
-    ----------
-    alive, group, loss
-        As of `Network`.
-    failed : (1,) int64
-        Counts the messages that do not arrive.
-    sent : (n,) int64
-        Counts the messages of each sender.
-    """
+    """A `Network` as the kernels see it, for one step."""
 
     alive: NDArray[np.uint8]
     group: NDArray[np.uint8]
     loss: float
-    failed: NDArray[np.int64]
-    sent: NDArray[np.int64]
+    failed: NDArray[np.int64]  # (1,) number of messages that did not arrive
+    sent: NDArray[np.int64]  # (n,) number of messages of each sender
 
     def afresh(self) -> Channel:
-        """The same network for another kind of message: what is sent is counted apart."""
+        """The same network for another kind of message, which is counted separately."""
         return self._replace(sent=np.zeros_like(self.sent))
+
+    def cost(self, messages: int, size: int) -> dict[str, int]:
+        """The cost of messages of `size` bytes each, with the failures of the channel."""
+        return {"messages": messages, "failed": int(self.failed[0]), "bytes": size * messages}
 
 
 def channel_of(network: Network) -> Channel:
-    """A channel through a network, with nothing sent yet.
+    """A channel through a network, with all counts 0.
 
     Examples
     --------
@@ -73,7 +67,7 @@ def by_sender(kinds: Sent) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 @kernel
 def arrives(channel, sender, receiver, bits):
-    """Whether one message gets through, given its draw."""
+    """Whether a message arrives, given its random bits; counts it."""
     channel.sent[sender] += 1
     if unit(bits) >= channel.loss and reaches(channel.alive, channel.group, sender, receiver):
         return True

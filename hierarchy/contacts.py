@@ -1,8 +1,8 @@
-"""What peers written as objects know one another by, and what they want sent.
+"""Addresses of peers, and the messages that peers written as objects want to send.
 
-The peers of SCAMP, P-Grid and the super-topic tables (`peer.py` of each room) have no clock and no socket.
-Their methods yield `Send`s one after the other. The driver of a peer may deliver each message, and all that
-it causes, before it asks for the next, as the kernels do, or send them all at once, as a live process does.
+The peers of SCAMP, P-Grid and the super-topic tables (`peer.py` of each folder) have no clock and no socket.
+Their methods yield `Send`s. A driver may deliver each message, and all messages that it causes, before it
+takes the next one, as the kernels do, or send all of them at once, as a live process does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Contact(NamedTuple):
 
 @dataclass(frozen=True)
 class Send:
-    """What a peer wants sent: to a member, or, with `to` None, back to whoever it has just heard from."""
+    """A message to send to a member; if `to` is None, to the sender of the message that is being answered."""
 
     to: Contact | None
     message: Any

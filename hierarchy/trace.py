@@ -1,7 +1,7 @@
-"""The way of one event through a gossip protocol: when each member got it, and how much each sent.
+"""The trace of one event in a gossip protocol: when each member received it, and how much each sent.
 
-This is what the protocols of this package report of an event. They do not know which members want it: with
-that added, `sub2sub.events.accounting` makes an `Outcome` of it.
+All protocols of this package return a trace. It does not know which members are interested in the event;
+`sub2sub.events.accounting` adds that and makes an `Outcome`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True)
 class Trace:
-    """The way of one event among n members.
+    """The trace of one event among n members.
 
     Attributes
     ----------
     first : (n,) int32
-        Round in which each member received the event first: 0 for the publisher, -1 for never.
+        Round in which each member first received the event: 0 for the publisher, -1 for never.
     sent, received : (n,) integers
-        Messages that each member sent, and copies that arrived there.
+        Messages that each member sent, and copies that it received.
     publisher : int
     alive : (n,) uint8
     when : (n,) float64
@@ -45,7 +45,7 @@ class Trace:
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """Who has the event in the end."""
+        """Which members received the event."""
         reached: NDArray[np.bool_] = self.first >= 0
         return reached
 
@@ -55,12 +55,12 @@ class Trace:
         return int(self.first.max())
 
     def delivery(self, interested: ArrayLike) -> float:
-        """The share of the live interested members that got the event (1 where there are none)."""
+        """The share of the live interested members that received the event (1 if there are none)."""
         wanted = np.asarray(interested, bool) & (self.alive == 1)
         return float(self.reached[wanted].mean()) if wanted.any() else 1.0
 
     def parasites(self, interested: ArrayLike) -> int:
-        """Members that got an event they do not want, the publisher apart: feigned multicast."""
+        """Number of members except the publisher that received the event and are not interested in it."""
         touched = self.reached & ~np.asarray(interested, bool)
         touched[self.publisher] = False
         return int(touched.sum())

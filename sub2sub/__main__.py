@@ -1,4 +1,4 @@
-"""`python -m sub2sub`, and the command `sub2sub`: the command line, or what to install for it."""
+"""`python -m sub2sub` and the command `sub2sub`: run the command line, or say what to install for it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sub2sub.version import DISTRIBUTION
 
 
 def main() -> None:
-    """Hand over to the command line of `sims`, which the bare library comes without."""
+    """Call the command line of `sims`, which is not installed with the library alone."""
     try:
         program = import_module("sims.cli.app").main
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The one exception a user's input can cause, and the check of settings that raises it."""
+"""`InputError`, the exception for invalid input, and `require`, which checks settings."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from numbers import Integral, Real
 
 
 class InputError(ValueError):
-    """Input that cannot be used: one line naming the field, the row if there is one, and what was expected.
+    """Invalid input. The message is one line: the field, the row if there is one, and what was expected.
 
-    The command line prints it without a traceback and exits with 2.
+    The command line prints it without a traceback and exits with code 2.
     """
 
 
 def require(settings: object, table: str = "", /, **domains: float | tuple[float, float]) -> None:
-    """Check attributes against their domains: a least value, or a least and a greatest one.
+    """Check that numbers among the attributes of `settings` are within their domains.
 
-    Attributes that a dataclass declares as `int` have to be whole numbers; optional ones may be None.
+    A domain is a minimum, or a pair (minimum, maximum). Attributes that a dataclass declares as `int` must be
+    whole numbers; optional ones may be None.
 
     Raises
     ------
     InputError
-        For the first attribute outside its domain, with the name of the settings' table before its own.
+        For the first attribute outside its domain; `table` is put before the attribute's name.
 
     Examples
     --------

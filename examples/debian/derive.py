@@ -1,13 +1,13 @@
-"""How the tables beside this file were made of two package indices of Debian 12 ("bookworm").
+"""Makes the tables in this folder from two package indices of Debian 12 ("bookworm").
 
     lz4 -dc .../dists_bookworm_main_binary-amd64_Packages.lz4 > main
     lz4 -dc .../dists_bookworm-security_main_binary-amd64_Packages.lz4 > security
     python derive.py main security
 
-A package that depends on another has to know when that one gets a security update. So a subscriber is a
-dependency: of a package, on another, from some version on and below some other (an end that is not named is
-open). An event is a security update: a package and its version. Versions are ordered as dpkg orders them, and
-numbered from 0 for each package among all that its updates and the dependencies on it name.
+A package that depends on another has to know when the other gets a security update. So a subscriber is a
+dependency of one package on another, with a range of versions (an end that is not given is open). An event is
+a security update: a package and its version. The versions of each package that its updates and the
+dependencies on it mention are numbered from 0, in dpkg's order.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ def _parts(version: str) -> tuple[str, str, str]:
 
 
 def _letter(c: str) -> int:
-    """A tilde before the end, letters before the rest."""
+    """The order of characters: a tilde before the end of the string, letters before all others."""
     return -1 if c == "~" else ord(c) if c.isalpha() else ord(c) + 256
 
 
 def relations(package: dict[str, str]) -> dict[str, list[tuple[str, str]]]:
-    """What a package depends on, and which versions; of alternatives the first."""
+    """The packages on which a package depends, and their versions; of alternatives the first."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for relation in package.get("Depends", "").split(","):
         first = relation.split("|")[0].strip()

@@ -1,8 +1,8 @@
 """Latencies between eight cities, from geography alone: nothing here was measured.
 
-One way, in milliseconds: the great circle between two cities at 100 km a millisecond (light in fibre covers
-200; cables take detours), and 3 ms for the access networks at both ends. `share` is how many of a hundred
-hosts are in each region. Prints `regions.csv`.
+Milliseconds one way: the great circle between two cities at 100 km per millisecond (light in fibre covers
+200; cables take detours), plus 3 ms for the access networks at both ends. `share` is the percentage of hosts
+in each region. Prints `regions.csv`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Refusing parameters for which a formula means nothing."""
+"""Checks of parameters, which refuse values for which a formula is not defined."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DOMAINS = {
 
 
 def check(domain: str, **parameters: Any) -> None:
-    """Refuse the first parameter outside `domain`, by name.
+    """Raise for the first parameter outside `domain`, with its name.
 
     Examples
     --------
@@ -38,12 +38,18 @@ def check(domain: str, **parameters: Any) -> None:
 
 
 def per_level(name: str, values: Values, levels: int, domain: str) -> list[float]:
-    """Spread one value over all levels, or take one for each, all within `domain`."""
-    spread = list(values) if isinstance(values, Sequence) else [values] * levels
-    if len(spread) != levels:
+    """A value for each level, all within `domain`, from one value or from one for each."""
+    found = list(values) if isinstance(values, Sequence) else [values] * levels
+    if len(found) != levels:
         raise InputError(
-            f"{name}: expected one value or one for each of the {levels} levels, got {len(spread)}"
+            f"{name}: expected one value or one for each of the {levels} levels, got {len(found)}"
         )
-    for level, value in enumerate(spread):
-        check(domain, **{f"{name}[{level}]": value})
-    return spread
+    check(domain, **{f"{name}[{level}]": value for level, value in enumerate(found)})
+    return found
+
+
+def check_upward(n: float, z: float, **probabilities: float) -> None:
+    """Raise for invalid parameters of upward messages: a size, a table size, and probabilities."""
+    check("size", n=n)
+    check("probability", **probabilities)
+    check("count", z=z)

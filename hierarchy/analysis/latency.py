@@ -1,8 +1,8 @@
-"""How many rounds an event takes: CAMCAST Section 4.6, for events that do arrive.
+"""Number of rounds of events that reach all communities (CAMCAST, Section 4.6).
 
 One community of n is infected in R(n) = ln n / ln ln n + O(1) rounds (Bollobás, *Random graphs*), the
-diameter of a random graph with about ln n edges a node. The constant the paper leaves open is a
-parameter here, 0 unless said.
+diameter of a random graph with about ln n edges per node. The constant, which the paper leaves open, is a
+parameter, 0 by default.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def best(sizes: Sequence[float], constant: float = 0.0) -> float:
 
 
 def average(sizes: Sequence[float], constant: float = 0.0) -> float:
-    """Rounds if each community passes the event on when half of its rounds are over.
+    """Rounds if each community passes the event on after half of its rounds.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def average(sizes: Sequence[float], constant: float = 0.0) -> float:
 
 
 def worst(sizes: Sequence[float], constant: float = 0.0) -> float:
-    """Rounds if each community passes the event on only when everybody there has it.
+    """Rounds if each community passes the event on only when all of its members have it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How many table entries a process keeps: CAMCAST Section 4.4."""
+"""Number of table entries of a process (CAMCAST, Section 4.4)."""
 
 from __future__ import annotations
 
@@ -22,23 +22,15 @@ def camcast(n: float, c: float, z: float = 0.0) -> float:
     return log(n) + c + z
 
 
-def broadcast(n: float, c: float) -> float:
-    """Gossip broadcast (a): ln n + c, n the whole system.
-
-    Examples
-    --------
-    >>> round(broadcast(1110, 5), 1)
-    12.0
-    """
-    return camcast(n, c)
+broadcast = camcast  # gossip broadcast (a), n the whole system, z = 0
 
 
 def multicast(sizes: Sequence[float], c: Values) -> float:
-    """Gossip multicast (b): the sum of ln N + c over the topics a process has to follow.
+    """Gossip multicast (b): the sum of ln N + c over the groups of a process.
 
     Examples
     --------
-    >>> round(multicast([1000, 100, 10], 5), 1)  # a subscriber of the root follows all three
+    >>> round(multicast([1000, 100, 10], 5), 1)  # a subscriber of the root is in all three
     28.8
     """
     cs = per_level("c", c, len(sizes), "finite")

@@ -1,18 +1,18 @@
-"""How likely everybody receives an event: CAMCAST Section 4.5.
+"""Probability that all interested processes receive an event (CAMCAST, Section 4.5).
 
-In gossip with ln n + c targets each, everybody among n receives an event with probability exp(-exp(-c))
-as n grows (Kermarrec, Massoulié, Ganesh, TPDS 2003). CAMCAST multiplies that over the communities an event
-passes, and the probability pit that it gets from each to the next.
+In gossip with ln n + c targets each, all of n processes receive an event with probability exp(-exp(-c)) for
+large n (Kermarrec, Massoulié, Ganesh, TPDS 2003). CAMCAST multiplies this over the communities that an event
+passes, and the probability pit that the event gets from one community to the next.
 
-Readings
---------
-- The paper multiplies one pit per community, the last included, though an event that has to come from t_j
-  to t_i passes j - i borders. `camcast` takes one pit per border; `camcast_as_printed` is the paper's,
-  which the conditions of Section 4.5.2 (`hierarchy.analysis.tuning`) rest on.
-- Equation 6 puts the mean number of upward messages into the exponent. The number varies, so the real pit
-  is smaller: 0.958 instead of 0.99992 in the paper's own setting. `propagation_exact` keeps it random.
-- The paper leaves loss out within communities. `effective_c` puts it in: of ln n + c messages a share
-  p arrives, which is as if c were p (ln n + c) - ln n.
+Interpretations
+---------------
+- The paper has a factor pit for each community, including the last one, though an event from t_j to t_i
+  passes j - i borders. `camcast` has one factor per border; `camcast_as_printed` is that of the paper, on
+  which the conditions of Section 4.5.2 (`hierarchy.analysis.tuning`) are based.
+- Equation 6 has the mean number of upward messages in the exponent. The number varies, so the real pit is
+  smaller: 0.958 instead of 0.99992 with the paper's settings. `propagation_exact` treats it as random.
+- The paper ignores loss within communities. `effective_c` includes it: of ln n + c messages a share p
+  arrives, so the effective c is p (ln n + c) - ln n.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp, log, prod
 
-from hierarchy.analysis.domain import Values, check, per_level
+from hierarchy.analysis.domain import Values, check, check_upward, per_level
 
 
 def gossip(c: float) -> float:
-    """Probability that everybody receives, ln n + c targets each: exp(-exp(-c)).
+    """Probability that all processes receive an event, with ln n + c targets each: exp(-exp(-c)).
 
     Examples
     --------
@@ -35,8 +35,11 @@ def gossip(c: float) -> float:
     return exp(-exp(-c)) if c > -700 else 0.0
 
 
+broadcast = gossip  # gossip broadcast (a)
+
+
 def effective_c(n: float, targets: float, p_success: float) -> float:
-    """The c that `targets` messages are worth in a community of n, if a share p_success of them arrives.
+    """The effective c of `targets` messages in a community of n, if a share p_success of them arrives.
 
     Examples
     --------
@@ -52,7 +55,7 @@ def effective_c(n: float, targets: float, p_success: float) -> float:
 def infected_proportion(targets: float) -> float:
     """Share of a large community that an event reaches, pi: the positive root of pi = 1 - exp(-targets pi).
 
-    Zero if nobody reaches at least one other on average.
+    Zero if `targets` is at most 1.
 
     Examples
     --------
@@ -63,7 +66,7 @@ def infected_proportion(targets: float) -> float:
     if targets <= 1:
         return 0.0
     low, high = 1e-12, 1.0
-    for _ in range(100):  # the function crosses zero once above 0, from plus to minus
+    for _ in range(100):  # bisection: 1 - exp(-targets pi) - pi has one root above 0
         middle = (low + high) / 2
         if 1 - exp(-targets * middle) > middle:
             low = middle
@@ -91,41 +94,37 @@ def propagation(
     >>> round(propagation(1000, 0.005, 1 / 3, 3, 0.85), 5)
     0.99992
     """
-    check("size", n=n)
-    check("probability", p_sel=p_sel, p_a=p_a, p_success=p_success, proportion=proportion)
-    check("count", z=z)
+    check_upward(n, z, p_sel=p_sel, p_a=p_a, p_success=p_success, proportion=proportion)
     return 1 - float((1 - p_success) ** (n * p_sel * proportion * p_a * z))
 
 
 def propagation_exact(
     n: float, p_sel: float, p_a: float, z: int, p_success: float, proportion: float = 1.0
 ) -> float:
-    """The same probability without replacing the number of upward messages by its mean.
+    """The same probability with a random number of upward messages instead of its mean.
 
-    Each of the n pi members that have the event fails to bring it up unless it acts as a link and one of
-    its z entries is chosen and reached, each independently.
+    Each of the n pi members that have the event passes it upward if it acts as a link and at least one of its
+    z entries is chosen and reached, all independently.
 
     Examples
     --------
     >>> round(propagation_exact(1000, 0.005, 1 / 3, 3, 0.85), 4)
     0.9578
     """
-    check("size", n=n)
-    check("probability", p_sel=p_sel, p_a=p_a, p_success=p_success, proportion=proportion)
-    check("count", z=z)
+    check_upward(n, z, p_sel=p_sel, p_a=p_a, p_success=p_success, proportion=proportion)
     one_link = p_sel * (1 - (1 - p_a * p_success) ** z)
     return 1 - float((1 - one_link) ** (n * proportion))
 
 
 def camcast(c: Values, pit: Sequence[float]) -> float:
-    """Probability that everybody in the community above the last border receives, and all on the way.
+    """Probability that all processes of all communities on an event's way receive it.
 
     Parameters
     ----------
     c : float or sequence
-        For each community passed, the first and the last included.
+        For each community on the way, including the first and the last.
     pit : sequence of float
-        For each border passed; empty for an event that stays in its community.
+        For each border on the way; empty for an event that stays in its community.
 
     Examples
     --------
@@ -138,7 +137,7 @@ def camcast(c: Values, pit: Sequence[float]) -> float:
 
 
 def camcast_as_printed(c: Values, pit: Sequence[float]) -> float:
-    """The product of exp(-exp(-c)) pit over all communities, the last included.
+    """The product of exp(-exp(-c)) pit over all communities, including the last.
 
     Examples
     --------
@@ -147,17 +146,6 @@ def camcast_as_printed(c: Values, pit: Sequence[float]) -> float:
     """
     cs = per_level("c", c, len(pit), "finite")
     return prod(map(gossip, cs)) * prod(per_level("pit", pit, len(pit), "probability"))
-
-
-def broadcast(c: float) -> float:
-    """Gossip broadcast (a).
-
-    Examples
-    --------
-    >>> round(broadcast(5), 4)
-    0.9933
-    """
-    return gossip(c)
 
 
 def multicast(c: Values, levels: int) -> float:

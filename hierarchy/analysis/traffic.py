@@ -1,10 +1,10 @@
-"""How many messages one event costs: CAMCAST Section 4.3, technical report appendix 1.
+"""Number of messages of one event (CAMCAST, Section 4.3; technical report, appendix 1).
 
-A hierarchy is given by the sizes of its communities along the path of the event: the topic it is
-published on first, the root last (t_{x-1}, ..., t_0 in the paper).
+A hierarchy is given by the sizes of its communities along the path of the event: first the topic on which it
+is published, last the root (t_{x-1}, ..., t_0 in the paper).
 
-Reading: Equation 1 of the paper sums upward messages over i = x-2 down to 0 and says that the root
-sends none; the communities that send upward are those from x-1 down to 1, and so it is computed here.
+Interpretation: Equation 1 of the paper sums upward messages over i = x-2 down to 0, and the text says that
+the root sends none. The communities that send upward are x-1 down to 1, and these are summed here.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log
 
-from hierarchy.analysis.domain import Values, check, per_level
+from hierarchy.analysis.domain import Values, check, check_upward, per_level
 
 
 def within(n: float, c: float) -> float:
-    """Messages within a community of n in which everybody receives the event: n (ln n + c), c >= -ln n.
+    """Messages within a community of n in which all receive the event: n (ln n + c), c >= -ln n.
 
     Examples
     --------
@@ -29,6 +29,9 @@ def within(n: float, c: float) -> float:
     return n * (log(n) + c)
 
 
+broadcast = within  # gossip broadcast (a), n the whole system
+
+
 def upward(n: float, p_sel: float, p_a: float, z: float, p_success: float = 1.0) -> float:
     """Messages that arrive in the super-community: N p_sel p_a z p_success.
 
@@ -37,16 +40,14 @@ def upward(n: float, p_sel: float, p_a: float, z: float, p_success: float = 1.0)
     >>> round(upward(1000, p_sel=5 / 1000, p_a=1 / 3, z=3, p_success=0.85), 3)
     4.25
     """
-    check("size", n=n)
-    check("probability", p_sel=p_sel, p_a=p_a, p_success=p_success)
-    check("count", z=z)
+    check_upward(n, z, p_sel=p_sel, p_a=p_a, p_success=p_success)
     return n * p_sel * p_a * z * p_success
 
 
 def camcast(
     sizes: Sequence[float], c: Values, p_sel: Values, p_a: Values, z: Values, p_success: Values = 1.0
 ) -> float:
-    """All messages of an event on its way to the root (Equation 1).
+    """All messages of an event from its topic to the root (Equation 1).
 
     Examples
     --------
@@ -77,17 +78,6 @@ def camcast_bound(levels: int, largest: float, c: float, z: float) -> float:
     check("not negative", c=c)
     check("size", largest=largest - 2)  # ln N has to be at least 1
     return levels * largest * log(largest) * (1 + c + z)
-
-
-def broadcast(n: float, c: float) -> float:
-    """Gossip broadcast (a): n (ln n + c).
-
-    Examples
-    --------
-    >>> round(broadcast(1110, 5))
-    13333
-    """
-    return within(n, c)
 
 
 def multicast(sizes: Sequence[float], c: Values) -> float:

@@ -1,11 +1,11 @@
-"""When CAMCAST is as reliable as an alternative, and still needs less memory: CAMCAST Section 4.5.2.
+"""Settings with which CAMCAST is as reliable as an alternative, with less memory (CAMCAST, Section 4.5.2).
 
-For all communities alike (x of them, N_t processes each, the same pit at every border and the same c),
-CAMCAST's c is set so that its reliability, as printed, equals that of the alternative with its c. That
-can be done for a range of the alternative's c only; and CAMCAST's tables are the smaller ones as long as
-z is not above a limit. Derivations: technical report, appendix 2.
+All communities are equal (x of them, N_t processes each, the same pit at every border and the same c).
+CAMCAST's c is chosen so that its reliability, as printed, equals that of the alternative with its own c. This
+is possible for a range of the alternative's c. CAMCAST's tables are smaller if z does not exceed a limit.
+Derivations: technical report, appendix 2.
 
-Reading: at the upper end of the range CAMCAST's c would be infinite, so the range is open there.
+Interpretation: at the upper end of the range CAMCAST's c would be infinite, so the range is open there.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Range(NamedTuple):
 
 
 class Tuning(NamedTuple):
-    """CAMCAST's own c for equal reliability, and the largest z with which its tables are not larger.
+    """CAMCAST's c for equal reliability, and the largest z with which its tables are not larger.
 
-    A `largest_z` below 1 means that there is none: without entries nothing is passed upward.
+    If `largest_z` is below 1 there is no such z, because an empty super-topic table passes nothing upward.
     """
 
     c: float

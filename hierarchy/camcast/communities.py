@@ -1,13 +1,14 @@
-"""Who participates in which community, and which community an event goes to next.
+"""The members of each community, and the communities above it to which it sends events.
 
-CAMCAST Sections 2.1 and 3.6. A *member* is one process in one community; a process in several unrelated
-communities is several members, as a subscriber of several boxes is several virtual peers. Publishing on
-a topic makes a process a member of its community as subscribing does.
+CAMCAST, Sections 2.1 and 3.6. A *member* is one process in one community; a process in several unrelated
+communities is several members, as a subscriber of several boxes is several virtual peers. A process becomes
+a member of a community by subscribing to its topic or by publishing on it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +28,7 @@ class Communities:
     topic : (n,) int32
         Topic number of each member.
     start : (topics + 1,) int64
-        Where each community begins in `members`.
+        Start of each community in `members`.
     members : (n,) int32
         Member numbers sorted by topic.
 
@@ -65,10 +66,7 @@ class Communities:
         if not known[numbers].all():
             row = int(np.flatnonzero(~known[numbers])[0])
             raise InputError(f"topics[{row}]: {numbers[row]} is unknown, expected a topic of the tree")
-        start = np.zeros(tree.capacity + 1, np.int64)
-        np.cumsum(np.bincount(numbers, minlength=tree.capacity), out=start[1:])
-        members = np.argsort(numbers, kind="stable").astype(np.int32)
-        return cls(tree, numbers.astype(np.int32), start, members)
+        return cls(tree, numbers.astype(np.int32), *grouped(numbers, tree.capacity))
 
     @classmethod
     def chain(cls, *sizes: int) -> Communities:
@@ -101,19 +99,35 @@ class Communities:
         return self.members[self.start[t] : self.start[t + 1]]
 
     def interested(self, topic: str | int) -> NDArray[np.bool_]:
-        """Which members are owed the events of a topic: those of the topic and of its supertopics."""
-        owed = np.zeros(self.tree.capacity, bool)
-        owed[[self.tree.number(topic), *self.tree.supertopics(topic)]] = True
-        return owed[self.topic]
+        """Which members should receive the events of a topic: those of the topic and of its supertopics."""
+        above = [self.tree.number(topic), *self.tree.supertopics(topic)]
+        return np.isin(self.topic, above)
+
+
+def grouped(groups: NDArray[Any], count: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The start of each of `count` groups among the members sorted by group, and these members.
+
+    Examples
+    --------
+    >>> grouped(np.array([1, 0, 1]), 2)
+    (array([0, 1, 3]), array([1, 0, 2], dtype=int32))
+    """
+    start = np.append(0, np.cumsum(np.bincount(groups, minlength=count))).astype(np.int64)
+    return start, np.argsort(groups, kind="stable").astype(np.int32)
+
+
+def places_in(members: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The position of each member among the members that `grouped` sorted."""
+    return np.argsort(members).astype(np.int32)
 
 
 def populated_supertopics(tree: TopicTree, sizes: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Communities that each topic sends upward to: its parents, empty ones replaced by their own parents.
+    """Communities to which each topic sends upward: its parents, empty ones replaced by their own parents.
 
     Returns
     -------
     (topics, slots) int32
-        Padded with -1. One slot a topic in a tree; more where topics have several parents.
+        Padded with -1. One slot per topic in a tree; more if topics have several parents.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """The community programming interface: get a community, subscribe, publish, unsubscribe, stop publishing.
 
-CAMCAST Section 5.1. A process has one `CommunityManager`, which hands out a `Community` for each topic. The
+CAMCAST, Section 5.1. A process has one `CommunityManager`, which returns a `Community` for each topic. The
 first subscription or publication makes the process a member; it leaves when it has no subscription left and
 has stopped publishing. A `Transport` carries events: `hierarchy.membership.SimulatedTransport`, or live
-peers. The same names with `await`: `hierarchy.live.Process` and `SimulatedProcess`.
+peers. `hierarchy.live.Process` and `SimulatedProcess` have the same methods with `await`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Event:
     data : bytes
         What was published.
     id : int
-        The same for all who receive it; a process in two communities may get it in both.
+        The same for all receivers; a process in two communities may get an event in both.
     publisher : int
         The process that published it.
     round : int
-        Steps it took.
+        Number of hops from the publisher.
     """
 
     topic: str
@@ -48,13 +48,13 @@ Subscriber = Callable[[Event], None]
 
 @runtime_checkable
 class Transport(Protocol):
-    """What communities need of a network: simulated, or of live peers."""
+    """The network that communities need: simulated, or of live peers."""
 
     def join(self, process: int, topic: str, deliver: Subscriber) -> None:
         """Make a process a member of a community; `deliver` is called for each of its events, once."""
 
     def leave(self, process: int, topic: str) -> None:
-        """Take a process out of a community."""
+        """Remove a process from a community."""
 
     def publish(self, process: int, topic: str, data: bytes, upward: float | None = None) -> int:
         """Publish on a topic of which the process is a member; returns the id of the event."""
@@ -67,13 +67,13 @@ class Transport(Protocol):
 
 
 def check_callback(callback: object) -> None:
-    """Refuse what cannot be called with an event."""
+    """Refuse a callback that is not callable."""
     if not callable(callback):
         raise InputError(f"callback: expected a function of one event, got {callback!r}")
 
 
 def check_data(data: object) -> bytes:
-    """What is published, as bytes."""
+    """The data of an event, as bytes; refuses other types and too many bytes."""
     if not isinstance(data, bytes | bytearray | memoryview):
         raise InputError(f"data: expected bytes, got {type(data).__name__}")
     if len(data) > MAX_DATA:
@@ -82,32 +82,32 @@ def check_data(data: object) -> bytes:
 
 
 def check_upward(upward: object) -> None:
-    """Refuse what is no probability."""
+    """Refuse a value that is not a probability."""
     if upward is not None and not (isinstance(upward, int | float) and 0 <= upward <= 1):
         raise InputError(f"upward: expected a probability, got {upward!r}")
 
 
 def not_subscribed(topic: str, subscription: object) -> InputError:
-    """The error of ending a subscription that there is not."""
+    """The error for ending a subscription that does not exist."""
     return InputError(
         f"subscription: expected one to {topic!r} that has not ended, got {type(subscription).__name__}"
     )
 
 
 def not_publishing(topic: str) -> InputError:
-    """The error of ending publications that never began."""
+    """The error for `stop_publishing` without a publication."""
     return InputError(f"stop_publishing: expected a publisher of {topic!r}; nothing was published")
 
 
 class CommunityManager:
-    """Hands out the communities of one process.
+    """The communities of one process.
 
     Parameters
     ----------
     process : int
         Number of the process.
     transport : Transport
-        What carries its events.
+        Carries its events.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class CommunityManager:
         return self.transport.parents(topic)
 
     def add_parent(self, topic: str, parent: str) -> None:
-        """Take note of a further supertopic of a topic; every process has to, for its events to get there."""
+        """Add a further supertopic of a topic; every process has to add it, for its events to get there."""
         self.transport.add_parent(topic, parent)
 
     def leave(self) -> None:
@@ -207,7 +207,7 @@ class Community:
         self._enter()
         try:
             id = self._transport.publish(self.process, self.topic, data, upward)
-        except BaseException:  # refused: it is as if nothing had been published
+        except BaseException:  # nothing was published
             self._leave_if_idle()
             raise
         self._publishes = True
@@ -238,5 +238,5 @@ class Community:
         for subscriber in list(self._subscribers):
             try:
                 subscriber(event)
-            except Exception:  # an application's mistake must not keep the event from others
+            except Exception:  # an error of one subscriber must not keep the event from others
                 LOG.exception("a subscriber of %s failed", self.topic)

@@ -1,22 +1,21 @@
-"""Spreading one event: CAMCAST Section 3.5, Figures 7 and 8.
+"""Dissemination of one event (CAMCAST, Section 3.5, Figures 7 and 8).
 
 A member that receives an event for the first time forwards it once (infect and die): with probability
 p_sel it sends the event to each entry of its super-topic tables with probability p_a, and it sends the
-event to ln N + c entries of its topic table, chosen at random. Rounds are synchronous: what is sent in
-round r arrives in round r; in a network with latencies every message takes its time (`sub2sub.timing`).
-Nothing ever goes to a community that does not include the event's topic.
+event to ln N + c random entries of its topic table. Rounds are synchronous: a message sent in round r arrives
+in round r; in a network with latencies messages take time (`sub2sub.timing`). No message goes to a community
+that does not include the event's topic.
 
-Readings
---------
+Interpretations
+---------------
 - The pseudo-code forwards upward when RAND() >= p_sel; the prose, the analysis and the figures say *with
   probability* p_sel. The prose is followed.
-- A publisher follows the same rule as everybody: it need not reach the super-community itself.
+- A publisher follows the same rule as all members, so it need not send to the super-community itself.
 
 Messages may be acknowledged and sent again, which the paper does not have (`Carrier.retries`).
 
-The kernel knows two tables per member and no more, so plain gossip (no super-topic tables), gossip
-within groups and two-level gossip (p_sel = p_a = 1) are the same kernel on other tables; see
-`hierarchy.gossip`.
+The kernel needs only two tables per member, so plain gossip (no super-topic tables), gossip within groups and
+two-level gossip (p_sel = p_a = 1) are the same kernel with other tables; see `hierarchy.gossip`.
 """
 
 from __future__ import annotations
@@ -39,25 +38,25 @@ from sub2sub.timing.agenda import Agenda, clear, departure, new_agenda, offer, t
 from sub2sub.timing.latency import Clock, travel
 
 STREAM = stream_number("camcast dissemination")
-AGAIN = 1 << 32  # where the draws for messages that are sent again begin
+AGAIN = 1 << 32  # first draw for repeated messages
 
 SENT, UPWARD, UPWARD_ARRIVED, ARRIVED = range(4)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """What became of one event, by community.
+    """The dissemination of one event, by community.
 
     Attributes
     ----------
     trace : Trace
-        The same by member: who received it in which round, and who sent how much.
+        The same by member: the round of the first reception, and the messages sent.
     topic : (n,) int32
         Community of each member.
     topics : int
-        How many communities there are.
+        Number of communities.
     counts : (n, 4) int64
-        Messages of each member; see the properties, each of which adds up a column.
+        Messages of each member. Each property below adds up one column.
     """
 
     trace: Trace
@@ -87,21 +86,20 @@ class Spread:
 
     @property
     def delivered(self) -> NDArray[np.int64]:
-        """Members that have the event, the publisher included, by community."""
+        """Members that received the event, including the publisher, by community."""
         return self._by_topic(self.trace.reached)
 
     @property
     def last_round(self) -> NDArray[np.int64]:
-        """Round of the last first reception in each community; 0 where there was none."""
+        """Round of the last first reception in each community; 0 if there was none."""
         last = np.zeros(self.topics, np.int64)
         np.maximum.at(last, self.topic, self.trace.first)
         return last
 
     def parasites(self, communities: Communities, topic: str | int) -> int:
-        """Messages of an event of `topic` that arrived at members it does not concern."""
-        tree = communities.tree
-        concerned = [tree.number(topic), *tree.supertopics(topic)]
-        return int(self.arrived.sum() - self.arrived[concerned].sum())
+        """Messages of an event of `topic` that arrived at members that are not interested in it."""
+        interested = [communities.tree.number(topic), *communities.tree.supertopics(topic)]
+        return int(self.counts[~np.isin(self.topic, interested), ARRIVED].sum())
 
     @property
     def rounds(self) -> int:
@@ -121,7 +119,7 @@ def disseminate(
     event: int = 0,
     network: Network | None = None,
 ) -> Spread:
-    """Publish one event in the publisher's community and follow it to the end.
+    """Publish one event in the publisher's community, and simulate its dissemination.
 
     Parameters
     ----------
@@ -134,7 +132,7 @@ def disseminate(
     seed, event : int
         The same seed and event number give the same spread.
     network : Network, optional
-        Who is alive, and how much is lost; everybody and nothing by default.
+        Live members and loss; by default all are alive and nothing is lost.
 
     Examples
     --------
@@ -161,32 +159,18 @@ def disseminate(
 
 
 class Carrier(NamedTuple):
-    """What happens to a message on its way.
-
-    Attributes
-    ----------
-    alive, group : (n,) uint8
-        As of `Network`.
-    p_success : float
-        The chance that it is not lost.
-    retries : int
-        Times it is sent again where no acknowledgement comes back. Acknowledgements are not lost.
-    clock : Clock
-        How long it takes.
-    agenda : Agenda
-        Messages on their way.
-    """
+    """Delivery of messages: faults, retries and latency."""
 
     alive: NDArray[np.uint8]
     group: NDArray[np.uint8]
-    p_success: float
-    retries: int
-    clock: Clock
-    agenda: Agenda
+    p_success: float  # probability that a message is not lost
+    retries: int  # how many times it is repeated without an acknowledgement; acknowledgements are not lost
+    clock: Clock  # latency
+    agenda: Agenda  # messages on their way
 
     @classmethod
     def of(cls, network: Network, retries: int, places: NDArray[np.int64]) -> Carrier:
-        """Of a network whose members are at these places."""
+        """The carrier of a network whose members are on these hosts."""
         clock = Clock.of(network.timing, places)
         loss, agenda = float(network.loss), new_agenda(len(network.alive), clock)
         return cls(network.alive, network.group, 1.0 - loss, retries, clock, agenda)
@@ -194,7 +178,7 @@ class Carrier(NamedTuple):
 
 @kernel
 def spread_event(tables, parameters, carrier, publisher, key, first, counts):
-    """Fill `first` and `counts` for one event. Draw k of a member decides its k-th question."""
+    """Fill `first` and `counts` for one event. A member's decisions use its draws in order."""
     topic, topic_table, super_table = tables
     fanout, p_sel, p_a = parameters
     begin(carrier, publisher, first, counts)
@@ -205,20 +189,15 @@ def spread_event(tables, parameters, carrier, publisher, key, first, counts):
         t = topic[member]
         own = peer_key(key, member)
         count, k = choose_upward(super_table[member], p_sel[t], p_a[t], own, upward)
-        for i in range(count):
-            target, fate = upward[i]
-            if send(carrier, member, target, own, fate, counts, UPWARD):
-                counts[member, UPWARD_ARRIVED] += 1
+        send_upward(carrier, member, upward[:count], own, counts)
         count, k = choose_targets(topic_table[member], fanout[t], own, k, targets)
-        for i in range(count):
-            send(carrier, member, targets[i], own, k, counts, SENT)
-            k += 1
+        send_within(carrier, member, targets[:count], own, k, counts)
         member = receive(carrier, first)
 
 
 @rule
 def begin(carrier, publisher, first, counts):
-    """Nobody has received anything, and a publisher is about to."""
+    """Start an event: only the publisher will receive it."""
     first[:] = -1
     counts[:] = 0
     clear(carrier.agenda)
@@ -227,7 +206,7 @@ def begin(carrier, publisher, first, counts):
 
 @rule
 def send(carrier, sender, target, key, fate, counts, column):
-    """Send a message, and again where it fails and may be sent again; whether it arrived."""
+    """Send a message, and repeat it if it fails and retries are left; return whether it arrived."""
     clock, agenda = carrier.clock, carrier.agenda
     leaves = departure(clock, agenda.free, sender, target, agenda.when[sender], 0)
     for attempt in range(carrier.retries + 1):
@@ -236,15 +215,32 @@ def send(carrier, sender, target, key, fate, counts, column):
         lost = unit(draw(key, k)) >= carrier.p_success
         if not lost and reaches(carrier.alive, carrier.group, sender, target):
             counts[target, ARRIVED] += 1
-            if agenda.when[target] > leaves:  # else it has the event, or will before this can arrive
+            if agenda.when[target] > leaves:  # else it receives the event before this copy can arrive
                 offer(agenda, target, sender, leaves + travel(clock, sender, target, attempt, key))
             return True
     return False
 
 
 @rule
+def send_upward(carrier, member, upward, key, counts):
+    """Send the event to entries of super-topic tables, each with the draw that decides on its loss."""
+    for i in range(len(upward)):
+        if send(carrier, member, upward[i, 0], key, upward[i, 1], counts, UPWARD):
+            counts[member, UPWARD_ARRIVED] += 1
+
+
+@rule
+def send_within(carrier, member, targets, key, k, counts):
+    """Send the event to entries of the topic table; returns the next draw."""
+    for target in targets:
+        send(carrier, member, target, key, k, counts, SENT)
+        k += 1
+    return k
+
+
+@rule
 def receive(carrier, first):
-    """The next member that receives the event for the first time; -1 when nobody will."""
+    """The next member that receives the event for the first time; -1 if there is none."""
     member = take(carrier.agenda)
     if member >= 0:
         first[member] = carrier.agenda.hop[member]
@@ -253,10 +249,10 @@ def receive(carrier, first):
 
 @kernel
 def choose_upward(super_tables, p_sel, p_a, key, out):
-    """Choose, as a link with probability p_sel, entries of one member's super-topic tables.
+    """Choose entries of one member's super-topic tables, with probability p_sel that it acts as a link.
 
-    Rows of `out` become an entry and the number of the draw that decides whether the message to it arrives;
-    returns how many, and the next draw.
+    Writes to rows of `out` an entry and the number of the draw that decides on the loss of its message;
+    returns the number of rows, and the next draw.
     """
     count, k = 0, np.int64(1)
     if unit(draw(key, 0)) >= p_sel:
@@ -277,7 +273,7 @@ def choose_upward(super_tables, p_sel, p_a, key, out):
 
 @kernel
 def choose_targets(table, fanout, key, k, out):
-    """Copy `fanout` random entries of a topic table, or all it has; return how many, and the next draw."""
+    """Copy `fanout` random entries of a topic table, or all; returns their number, and the next draw."""
     size = 0
     while size < len(table) and table[size] >= 0:
         out[size] = table[size]

@@ -1,8 +1,8 @@
-"""Drawing several different members of a community.
+"""Draws several different members of a community.
 
-Floyd's algorithm (Bentley, Floyd: *A sample of brilliance*, CACM 1987): one draw per element taken, no
-scratch memory, and every subset equally likely, though not every order: do not take a part of what was
-drawn. Taking at least as many as there are needs no draw.
+Floyd's algorithm (Bentley, Floyd: *A sample of brilliance*, CACM 1987): one draw per element, no scratch
+memory. Every subset has the same probability, but not every order, so a part of a sample is not a sample.
+If all elements are taken, nothing is drawn.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""What each community can tune: reliability against messages.
+"""Settings of a community, which trade reliability for messages.
 
-CAMCAST Sections 3.2, 3.5 and 6.1; the technical report (IC/2003/73) Section VII for b. Symbols: p_sel = g/N
-is the chance that a process acts as a link to the super-community, p_a = a/z the chance that a link sends
-to one entry of its super-topic table of z entries, ln N + c the number of targets within the community.
+CAMCAST, Sections 3.2, 3.5 and 6.1; the technical report (IC/2003/73), Section VII, for b. Symbols:
+p_sel = g/N is the probability that a process acts as a link to the super-community, p_a = a/z the probability
+that a link sends to an entry of its super-topic table of z entries, ln N + c the number of targets within the
+community.
 
-Reading: ln N + c is taken as its floor, at least one. The loop in Figure 8 runs once more than that, but
-only the floor gives Table 2 of the paper. `rounding="up"` is the other reading.
+Interpretation: ln N + c is rounded down, to at least one. The loop in Figure 8 runs once more than that, but
+only rounding down gives Table 2 of the paper. `rounding="up"` is the other interpretation.
 """
 
 from __future__ import annotations
@@ -31,19 +32,19 @@ class TopicSettings:
     c : float
         Targets within the community beyond ln N; reliability there tends to exp(-exp(-c)).
     g : float
-        Processes expected to act as links for one event, p_sel = g/N; at least 1.
+        Expected number of processes that act as links for one event, p_sel = g/N; at least 1.
     a : float
-        Super-processes a link is expected to send to, p_a = a/z; 1 to z.
+        Expected number of super-processes to which a link sends, p_a = a/z; 1 to z.
     z : int
         Size of the super-topic table.
     tau : int
-        A checked super-topic table with at most this many live entries asks for new ones; 0 to z.
+        If a check leaves at most this many entries in a super-topic table, it is refilled; 0 to z.
     b : float, optional
         Topic tables of (b + 1) ln N entries, as in the technical report, instead of ln N + c.
     p_sel : float, optional
-        Fixes the chance itself, whatever the size of the community (Section 6.2 varies it).
+        A fixed p_sel for communities of any size (Section 6.2 varies it).
     rounding : "down" or "up"
-        How ln N + c becomes a number of targets.
+        Rounding of ln N + c to a number of targets.
 
     Examples
     --------
@@ -74,9 +75,9 @@ class TopicSettings:
 
     def table_size(self, n: int) -> int:
         """Entries of a topic table in a community of n."""
-        return (
-            self.fanout(n) if self.b is None else max(1, self._round((self.b + 1) * log(n))) if n > 0 else 0
-        )
+        if self.b is None or n <= 0:
+            return self.fanout(n)
+        return max(1, self._round((self.b + 1) * log(n)))
 
     def select(self, n: int) -> float:
         """p_sel in a community of n."""
@@ -92,10 +93,10 @@ class TopicSettings:
 
 
 SENDING_TO_ALL = TopicSettings(a=3, z=3)
-"""For small communities: with p_a below 1, one often reaches nobody above."""
+"""For small communities: with p_a below 1, their events often reach no super-process."""
 
 Settings = TopicSettings | Mapping[str | int, TopicSettings]
-"""Settings of all topics, or of single ones and under "*" of the others."""
+"""Settings for all topics, or by topic, with the key "*" for the other topics."""
 
 
 class Parameters(NamedTuple):
@@ -107,7 +108,7 @@ class Parameters(NamedTuple):
 
 
 class MemberParameters(NamedTuple):
-    """The same indexed by member, where each goes by what it takes the size of its community to be."""
+    """The same indexed by member, from the member's estimate of the size of its community."""
 
     fanout: NDArray[np.int32]
     p_sel: NDArray[np.float64]
@@ -121,11 +122,11 @@ def for_topics(settings: Settings | None, topics: int, tree: TopicTree | None = 
     Parameters
     ----------
     settings : TopicSettings or mapping from topic to TopicSettings, optional
-        For all topics, or for single ones and, under "*", for the others.
+        For all topics, or by topic, with the key "*" for the other topics.
     topics : int
-        How many topics there are.
+        Number of topics.
     tree : TopicTree, optional
-        Needed to find the topics of a mapping.
+        Required for a mapping.
 
     Examples
     --------
@@ -172,7 +173,7 @@ def parameters(
 def select(
     sizes: NDArray[np.float64], topic: NDArray[np.int32], own: Sequence[TopicSettings]
 ) -> NDArray[np.float64]:
-    """p_sel of each member, given what it takes the size of its community to be.
+    """p_sel of each member, given its estimate of the size of its community.
 
     Examples
     --------
@@ -190,7 +191,7 @@ def member_parameters(
     settings: Settings | None = None,
     tree: TopicTree | None = None,
 ) -> MemberParameters:
-    """Resolve settings for members that take their communities to have these sizes.
+    """Resolve settings for members with these estimates of the sizes of their communities.
 
     Examples
     --------

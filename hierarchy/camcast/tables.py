@@ -1,6 +1,6 @@
-"""Topic tables and super-topic tables, and drawing them at random once and for all.
+"""Topic tables and super-topic tables, and static random ones.
 
-CAMCAST Section 3.2 and Figure 3: a member keeps some members of its own community (the topic table) and
+CAMCAST, Section 3.2 and Figure 3: a member keeps some members of its own community (the topic table) and
 z members of the super-community (the super-topic table); with several parents, one super-topic table for
 each (Section 3.6). If the super-community is empty, the next populated supertopic takes its place.
 Static tables are those of the papers' simulations: uniform, without repetition, never updated.
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.camcast.communities import Communities, populated_supertopics
+from hierarchy.camcast.communities import Communities, places_in, populated_supertopics
 from hierarchy.camcast.sampling import draw_others, draw_some
 from hierarchy.camcast.settings import Settings, for_topics
 from sub2sub.errors import InputError
@@ -24,25 +24,15 @@ STREAM = stream_number("camcast tables")
 
 
 class Tables(NamedTuple):
-    """Membership tables of all members; rows are packed to the left and padded with -1.
+    """Membership tables of all n members; rows are packed to the left and padded with -1."""
 
-    Attributes
-    ----------
-    topic : (n,) int32
-        Community of each member.
-    topic_table : (n, k) int32
-        Members of the same community.
-    super_table : (n, slots, z) int32
-        Members of the super-communities, one slot for each of them.
-    """
-
-    topic: NDArray[np.int32]
-    topic_table: NDArray[np.int32]
-    super_table: NDArray[np.int32]
+    topic: NDArray[np.int32]  # (n,) community of each member
+    topic_table: NDArray[np.int32]  # (n, k) members of the same community
+    super_table: NDArray[np.int32]  # (n, slots, z) members of the super-communities, one slot each
 
 
 class StaticTables:
-    """Draws the tables of a fixed population, as often as wanted.
+    """Draws the tables of a fixed population, any number of times.
 
     Parameters
     ----------
@@ -67,11 +57,10 @@ class StaticTables:
         self._table_size = np.array([s.table_size(int(n)) for s, n in zip(own, sizes, strict=True)], np.int32)
         self._z = np.array([s.z for s in own], np.int64)
         self._above = populated_supertopics(communities.tree, sizes)
-        self._place = np.empty(len(communities), np.int32)
-        self._place[communities.members] = np.arange(len(communities), dtype=np.int32)
+        self._place = places_in(communities.members)
 
     def draw(self, seed: int, run: int = 0) -> Tables:
-        """Draw all tables anew; the same seed and run give the same tables."""
+        """Draw all tables; the same seed and run give the same tables."""
         c = self.communities
         tables = Tables(
             c.topic,
@@ -85,10 +74,10 @@ class StaticTables:
 
 
 def thin(tables: Tables, share: float, seed: int, run: int = 0) -> Tables:
-    """Copy tables without the entries that seem crashed to their owner, each with probability `share`.
+    """Copy tables, and remove each entry with probability `share`, because it seems crashed to its owner.
 
-    The weakly consistent membership of Figures 17 and 18: a process may seem crashed to one and alive to
-    another.
+    The weakly consistent membership of Figures 17 and 18: a process may seem crashed to one process and alive
+    to another.
 
     Examples
     --------
@@ -121,7 +110,7 @@ def _thin_rows(rows, share, key):
 
 @kernel
 def fill_topic_tables(group, start, members, place, table_size, key, topic_table):
-    """Draw other members of each member's group; `place` is where a member stands among all `members`."""
+    """Draw other members of each member's group; `place` is the position of a member in `members`."""
     for member in range(len(group)):
         t = group[member]
         row = topic_table[member, : table_size[t]]

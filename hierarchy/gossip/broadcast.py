@@ -1,7 +1,7 @@
-"""Alternative (a): gossip broadcast. CAMCAST Section 4.2; Kermarrec, Massoulié, Ganesh (TPDS 2003).
+"""Alternative (a): gossip broadcast (CAMCAST, Section 4.2; Kermarrec, Massoulié, Ganesh, TPDS 2003).
 
-Every process keeps ln n + c processes of the whole system, whatever their interests, and gossips every
-event to all of them once. All receive all events: most of them are parasites.
+Every process keeps ln n + c processes of the whole system, independent of interests, and gossips every event
+once to all of them. All processes receive all events, and most receptions are parasites.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class GossipBroadcast:
         self.fanout = fanout(len(communities), c)
 
     def tables(self, topic: str | int, seed: int, run: int = 0) -> Tables:
-        """Draw the tables an event of `topic` travels on: the same for every topic."""
+        """Draw the tables for an event of `topic`, the same for every topic."""
         n = len(self.communities)
         table = group_tables(np.zeros(n, np.int32), np.array([self.fanout], np.int32), seed, run)
         return Tables(self.communities.topic, table, np.full((n, 1, 1), -1, np.int32))
 
     def parameters(self, topic: str | int) -> Parameters:
-        """What the dissemination kernel needs beside the tables."""
+        """The parameters of the dissemination kernel."""
         return flat_parameters(self.communities.tree.capacity, self.fanout)
 
     def memory(self) -> NDArray[np.int64]:

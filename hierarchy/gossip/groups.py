@@ -1,4 +1,4 @@
-"""Uniform tables within arbitrary groups, on which CAMCAST's kernel becomes plain gossip."""
+"""Uniform tables within arbitrary groups, with which CAMCAST's kernel is plain gossip."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from math import floor, log
 import numpy as np
 from numpy.typing import NDArray
 
+from hierarchy.camcast.communities import grouped, places_in
 from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import fill_topic_tables
 from sub2sub.errors import InputError
@@ -29,10 +30,9 @@ def fanout(n: int, c: float) -> int:
 
 
 def flat_parameters(topics: int, targets: int, inter: bool = False) -> Parameters:
-    """The same fan-out for every topic; the second table used always (`inter`) or never."""
-    return Parameters(
-        np.full(topics, targets, np.int32), np.full(topics, float(inter)), np.full(topics, float(inter))
-    )
+    """The same fan-out for every topic; the super-topic table is used always (`inter`) or never."""
+    always = np.full(topics, float(inter))
+    return Parameters(np.full(topics, targets, np.int32), always, always)
 
 
 def group_tables(
@@ -45,11 +45,8 @@ def group_tables(
     >>> group_tables(np.array([0, 0, 1, 1], np.int32), np.array([1, 0], np.int32), seed=1, run=0).tolist()
     [[1], [0], [-1], [-1]]
     """
-    start = np.zeros(len(table_size) + 1, np.int64)
-    np.cumsum(np.bincount(group, minlength=len(table_size)), out=start[1:])
-    members = np.argsort(group, kind="stable").astype(np.int32)
-    place = np.empty(len(group), np.int32)
-    place[members] = np.arange(len(group), dtype=np.int32)
+    start, members = grouped(group, len(table_size))
     table = np.full((len(group), max(1, int(table_size.max()))), -1, np.int32)
-    fill_topic_tables(group, start, members, place, table_size, cycle_key(seed, STREAM, run), table)
+    key = cycle_key(seed, STREAM, run)
+    fill_topic_tables(group, start, members, places_in(members), table_size, key, table)
     return table

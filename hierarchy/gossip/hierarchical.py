@@ -1,10 +1,10 @@
-"""Alternative (c): hierarchical gossip broadcast. CAMCAST Section 4.2; Kermarrec et al. (TPDS 2003).
+"""Alternative (c): hierarchical gossip broadcast (CAMCAST, Section 4.2; Kermarrec et al., TPDS 2003).
 
-The system is split into C groups of about m processes, whatever their interests. A process keeps
+The system is split into C groups of about m processes, independent of interests. A process keeps
 ln m + c1 processes of its group and ln C + c2 processes that represent other groups, and gossips every
-event once to all of them. Tables are smaller than with (a), parasites as many.
+event once to all of them. Tables are smaller than with (a), but there are as many parasites.
 
-Reading: the representatives in a table are of different groups, each a random member of its group.
+Interpretation: the representatives in a table are from different groups, each a random member of its group.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.camcast.communities import Communities
+from hierarchy.camcast.communities import Communities, grouped
 from hierarchy.camcast.sampling import draw_others
 from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
@@ -28,9 +28,9 @@ class HierarchicalBroadcast:
     Parameters
     ----------
     communities : Communities
-        The members; their topics play no part in the tables.
+        The members; tables do not depend on their topics.
     groups : int
-        How many groups they are dealt into, C.
+        Number of groups, C.
     c1, c2 : float
         Targets beyond ln m within a group, and beyond ln C among the groups.
 
@@ -55,29 +55,28 @@ class HierarchicalBroadcast:
         self.inter = fanout(groups, c2)
 
     def tables(self, topic: str | int, seed: int, run: int = 0) -> Tables:
-        """Deal the members into groups and draw the tables, the same for every topic."""
+        """Divide the members into groups and draw the tables, the same for every topic."""
         n = len(self.communities)
         key = cycle_key(seed, STREAM, run)
-        group = _deal(n, self.groups, peer_key(key, -2))
+        group = _divide(n, self.groups, peer_key(key, -2))
         table = group_tables(group, np.full(self.groups, self.intra, np.int32), seed, run)
         others = np.full((n, 1, self.inter), -1, np.int32)
-        _fill_representatives(group, self.groups, np.uint64(peer_key(key, -3)), others)
+        _fill_representatives(group, *grouped(group, self.groups), np.uint64(peer_key(key, -3)), others)
         return Tables(self.communities.topic, table, others)
 
     def parameters(self, topic: str | int) -> Parameters:
-        """What the dissemination kernel needs beside the tables."""
+        """The parameters of the dissemination kernel."""
         return flat_parameters(self.communities.tree.capacity, self.intra, inter=True)
 
     def memory(self) -> NDArray[np.int64]:
         """Table entries of each member."""
-        smallest = len(self.communities) // self.groups
-        return np.full(
-            len(self.communities), min(self.intra, smallest - 1) + min(self.inter, self.groups - 1), np.int64
-        )
+        n = len(self.communities)
+        entries = min(self.intra, n // self.groups - 1) + min(self.inter, self.groups - 1)
+        return np.full(n, entries, np.int64)
 
 
-def _deal(n: int, groups: int, key: int) -> NDArray[np.int32]:
-    """Put n processes into groups whose sizes differ by at most one, at random."""
+def _divide(n: int, groups: int, key: int) -> NDArray[np.int32]:
+    """Assign n processes to random groups whose sizes differ by at most one."""
     order = np.empty(n, np.int64)
     _shuffle(np.uint64(key), order)
     group = np.empty(n, np.int32)
@@ -95,14 +94,8 @@ def _shuffle(key, order):
 
 
 @kernel
-def _fill_representatives(group, groups, key, others):
-    start = np.zeros(groups + 1, np.int64)
-    for g in group:
-        start[g + 1] += 1
-    for g in range(groups):
-        start[g + 1] += start[g]
-    members = np.argsort(group, kind="mergesort")
-    numbers = np.arange(groups)
+def _fill_representatives(group, start, members, key, others):
+    numbers = np.arange(len(start) - 1)
     for member in range(len(group)):
         own = peer_key(key, member)
         row = others[member, 0]

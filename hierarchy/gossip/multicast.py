@@ -1,12 +1,11 @@
-"""Alternative (b): gossip multicast, one table per topic. CAMCAST Sections 3.1 and 4.2.
+"""Alternative (b): gossip multicast, one table per topic (CAMCAST, Sections 3.1 and 4.2).
 
-A group is created for the publishers of each topic. Whoever subscribes to a topic joins its group and
-the group of every subtopic, and keeps ln G + c members of each, G the size of the group. An event is
-gossiped in the group of its topic only: no parasites, but a subscriber of the root keeps a table for
-every topic there is (the hereditary peers of the paper).
+Each topic has a group. A subscriber of a topic joins its group and the groups of all subtopics, and keeps
+ln G + c members of each, where G is the size of the group. An event is gossiped only in the group of its
+topic. There are no parasites, but a subscriber of the root keeps a table for every topic.
 
-Reading: the paper counts N_t, the subscribers of t itself, as the size of the group of t, and sums over
-all levels. Here the group of t really holds those of t and of its supertopics, as the prose has it.
+Interpretation: the paper takes N_t, the subscribers of t itself, as the size of the group of t, and sums over
+all levels. Here the group of t contains the subscribers of t and of its supertopics, as in the prose.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class GossipMulticast:
         return int(self.communities.interested(topic).sum())
 
     def tables(self, topic: str | int, seed: int, run: int = 0) -> Tables:
-        """Draw the tables of the group of `topic`; a topic's tables do not depend on another's."""
+        """Draw the tables of the group of `topic`, independent of those of other topics."""
         outside = (~self.communities.interested(topic)).astype(np.int32)
         sizes = np.array([fanout(self.group_size(topic), self.c), 0], np.int32)
         per_topic = run * self.communities.tree.capacity + self.communities.tree.number(topic)
@@ -52,11 +51,11 @@ class GossipMulticast:
         return Tables(self.communities.topic, table, np.full((len(table), 1, 1), -1, np.int32))
 
     def parameters(self, topic: str | int) -> Parameters:
-        """What the dissemination kernel needs beside the tables."""
+        """The parameters of the dissemination kernel."""
         return flat_parameters(self.communities.tree.capacity, fanout(self.group_size(topic), self.c))
 
     def memory(self) -> NDArray[np.int64]:
-        """Table entries of each member, over all the groups it has to be in."""
+        """Table entries of each member, in all of its groups."""
         tree = self.communities.tree
         entries = np.zeros(len(self.communities), np.int64)
         for topic in tree:

@@ -1,8 +1,7 @@
 """rfpbcast, pmcast and hpmcast: hierarchical probabilistic multicast (hpmcast)."""
 
 from hierarchy.hpmcast.addresses import AddressSpace
-from hierarchy.hpmcast.dissemination import disseminate
-from hierarchy.hpmcast.load import Multicast
+from hierarchy.hpmcast.dissemination import Multicast, disseminate
 from hierarchy.hpmcast.membership.exact import exact_knowledge, spread_interest
 from hierarchy.hpmcast.membership.layer import Membership
 from hierarchy.hpmcast.membership.overlay import Hierarchy
@@ -11,18 +10,6 @@ from hierarchy.hpmcast.settings import Condensation, Gossip, Reading, Upkeep
 from hierarchy.hpmcast.views import Knowledge, Views
 
 __all__ = [
-    "AddressSpace",
-    "Condensation",
-    "Gossip",
-    "Hierarchy",
-    "Knowledge",
-    "Membership",
-    "Multicast",
-    "Population",
-    "Reading",
-    "Upkeep",
-    "Views",
-    "disseminate",
-    "exact_knowledge",
-    "spread_interest",
-]
+    "AddressSpace", "Condensation", "Gossip", "Hierarchy", "Knowledge", "Membership", "Multicast",
+    "Population", "Reading", "Upkeep", "Views", "disseminate", "exact_knowledge", "spread_interest",
+]  # fmt: skip

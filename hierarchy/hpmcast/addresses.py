@@ -1,12 +1,12 @@
 """Addresses and the distance between them (hpmcast, Section 4.1, equations 10 and 11).
 
-An address x(l-1). ... .x(0) has l components; x(i) is below a(i). Its branch address of level i is what
-stands left of component i - 1: x(l-1). ... .x(i), the empty one for i = l. Participants that share a branch
-address of level i form a subsystem of level i. The distance of two addresses is the level of their longest
-common branch address, 0 for equal ones.
+An address x(l-1). ... .x(0) has l components; x(i) is below a(i). Its branch address of level i is the prefix
+x(l-1). ... .x(i), which is empty for i = l. Participants that share a branch address of level i form a
+subsystem of level i. The distance of two addresses is the level of their longest common branch address, 0 for
+equal ones.
 
-An address is held as one number in mixed radix, so that numbers sort as addresses do, a branch address is
-an integer quotient, and a subsystem is an interval of numbers.
+An address is stored as one number in mixed radix. So numbers sort as addresses do, a branch address is an
+integer quotient, and a subsystem is an interval of numbers.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class AddressSpace:
         return prod(self.sizes[self.levels - level :])
 
     def branch(self, address: int, level: int) -> int:
-        """The branch address of `level` of an address, itself as a number."""
+        """The branch address of `level` of an address, as a number."""
         return address // self.span(level)
 
     def component(self, address: int, i: int) -> int:

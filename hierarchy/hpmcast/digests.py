@@ -1,14 +1,14 @@
 """Digests of received events: gossiper-push repair after dissemination (hpmcast, Section 5.4.1).
 
-The paper names "a gossip-based exchange phase for digests of received events, periodically sending
-identifiers of buffered events to interested participants" as a way to improve delivery for small audiences,
-and does not build it. Here: after the last round of dissemination, in each of a few rounds, every participant
-that has the event sends its identifier to `fanout` random participants of one of its views, those that the
-event is for. A participant that gets the identifier and lacks the event asks for it, and is sent it. Digest,
-request and event are messages of their own: each is billed, and each may be lost.
+The paper proposes "a gossip-based exchange phase for digests of received events, periodically sending
+identifiers of buffered events to interested participants" to improve delivery for small audiences, without
+details. Here, after the last round of dissemination, there are a few rounds in which every participant that
+has the event sends its identifier to `fanout` random participants of one of its views, if the event is for
+them. A participant that gets the identifier and lacks the event requests it, and the event is sent to it.
+Digest, request and event are separate messages: each is billed, and each may be lost.
 
-Decided here: the view is that of a random level from 1 to the highest at which the sender stands in its own
-view, so that delegates repair subsystems that were missed, and neighbours repair neighbours.
+The view is that of a random level from 1 to the highest at which the sender is in its own view. So delegates
+repair subsystems that were missed, and neighbours repair neighbours.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.hpmcast.load import Multicast
+from hierarchy.hpmcast.dissemination import Multicast
 from hierarchy.hpmcast.views import Views
 from sub2sub.errors import require
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
-from sub2sub.overlay.network import Network, reaches
+from sub2sub.kernels.compilation import kernel, rule
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
+from sub2sub.overlay.network import Network, arrives
 
 STREAM = stream_number("hpmcast digests")
 LEVEL, PER_TARGET = 0, 4  # draws: the level; then target, digest, request and event of each target
@@ -38,9 +38,9 @@ class DigestSettings:
     Attributes
     ----------
     rounds : int
-        Rounds of digests after the last round of dissemination. Messages grow with it, and delivery.
+        Rounds of digests after the last round of dissemination. More rounds mean more messages and delivery.
     fanout : int
-        Participants a digest goes to in one round, before filtering.
+        Participants to which a digest is sent in one round, before filtering.
     """
 
     rounds: int = 3
@@ -54,7 +54,6 @@ class _Phase(NamedTuple):
     rounds: int
     fanout: int
     first: int  # the last round of dissemination
-    loss: float
 
 
 class _Trace(NamedTuple):
@@ -64,16 +63,25 @@ class _Trace(NamedTuple):
     counts: NDArray[np.int64]
 
 
+@rule
+def _sends(trace, kind, faults, x, y, key, k):
+    """Whether a message from x arrives at y; counts it."""
+    trace.sent[x] += 1
+    trace.counts[kind] += 1
+    arrived = arrives(faults, x, y, key, k)
+    trace.received[y] += arrived
+    return arrived
+
+
 @kernel
-def _exchange(views, top, wanted, phase, key, alive, group, trace):
-    first, loss = phase.first, phase.loss
-    round_of, sent, received, counts = trace.round, trace.sent, trace.received, trace.counts
+def _exchange(views, top, wanted, phase, key, faults, trace):
+    first, round_of = phase.first, trace.round
     n = views.row.shape[1]
     for now in range(1, phase.rounds + 1):
         round_key = peer_key(key, now)
         for x in range(n):
             # A participant that gets the event in this round sends digests from the next one on.
-            if round_of[x] < 0 or round_of[x] >= first + now or alive[x] == 0 or top[x] == 0:
+            if round_of[x] < 0 or round_of[x] >= first + now or faults.alive[x] == 0 or top[x] == 0:
                 continue
             draws = peer_key(round_key, x)
             level = below(draw(draws, LEVEL), top[x])
@@ -85,24 +93,10 @@ def _exchange(views, top, wanted, phase, key, alive, group, trace):
                 y = views.entry[e]
                 if y == x or wanted[views.line[e]] == 0:
                     continue
-                sent[x] += 1
-                counts[DIGESTS] += 1
-                if not reaches(alive, group, x, y) or (loss > 0 and unit(draw(draws, at + 1)) < loss):
-                    continue
-                received[y] += 1
-                if round_of[y] >= 0:
-                    continue
-                sent[y] += 1
-                counts[REQUESTS] += 1
-                if loss > 0 and unit(draw(draws, at + 2)) < loss:
-                    continue
-                received[x] += 1
-                sent[x] += 1
-                counts[EVENTS] += 1
-                if loss > 0 and unit(draw(draws, at + 3)) < loss:
-                    continue
-                received[y] += 1
-                round_of[y] = first + now
+                told = _sends(trace, DIGESTS, faults, x, y, draws, at + 1)
+                asked = told and round_of[y] < 0 and _sends(trace, REQUESTS, faults, y, x, draws, at + 2)
+                if asked and _sends(trace, EVENTS, faults, x, y, draws, at + 3):
+                    round_of[y] = first + now
 
 
 def exchange_digests(
@@ -115,15 +109,14 @@ def exchange_digests(
     seed: int = 0,
     event: int = 0,
 ) -> tuple[Multicast, NDArray[np.int64]]:
-    """Repair a dissemination by digests; the outcome after it, and digests, requests and events sent for it.
+    """Repair a dissemination; returns the new outcome, and the numbers of digests, requests and events sent.
 
     Parameters
     ----------
     views, hit, network, seed, event
         As for `hierarchy.hpmcast.disseminate`.
     outcome : Multicast
-        Of that dissemination; it is not changed.
-    settings : DigestSettings
+        Outcome of the dissemination; it is not changed.
 
     Examples
     --------
@@ -142,8 +135,8 @@ def exchange_digests(
     network = Network.whole(views.row.shape[1]) if network is None else network
     before = outcome.trace
     trace = _Trace(before.first.copy(), before.sent.copy(), before.received.copy(), np.zeros(3, np.int64))
-    phase = _Phase(how.rounds, how.fanout, outcome.rounds, float(network.loss))
+    phase = _Phase(how.rounds, how.fanout, outcome.rounds)
     key = cycle_key(seed, STREAM, event)
-    _exchange(views, views.top, hit, phase, key, network.alive, network.group, trace)
+    _exchange(views, views.top, hit, phase, key, network.faults(), trace)
     after = replace(before, first=trace.round, sent=trace.sent, received=trace.received)
     return replace(outcome, trace=after, rounds=outcome.rounds + how.rounds), trace.counts

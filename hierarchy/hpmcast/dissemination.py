@@ -1,39 +1,41 @@
-"""rfpbcast, pmcast and hpmcast: one event through a system (hpmcast, Figures 1, 2 and 6).
+"""Dissemination of one event by rfpbcast, pmcast or hpmcast (hpmcast, Figures 1, 2 and 6).
 
-Every round, each participant that has the event gossips it to F random participants of its view, those
-that the event is for. hpmcast does so level by level: first among the delegates of the highest level, after
-the expected number of rounds among those of the level below, each in its own subsystem, and last among
-neighbours. pmcast is the same with one level that everybody is in; rfpbcast filters only on arrival, so to
-its senders all are interested. One kernel runs all three.
+Every round, each participant that has the event chooses F random participants of its view and sends the event
+to those that it is for. hpmcast does so level by level: first among the delegates of the highest level; after
+the expected number of rounds among those of the level below, each in its own subsystem; and last among
+neighbours. pmcast is the same with one level that contains all participants; rfpbcast filters only on
+arrival, so its senders treat all as interested. One kernel runs all three.
 
-Read differently from the paper:
+Differences from the paper:
 
 - Participants do not choose themselves: the probability of being chosen is F/(n - 1) as in equation 1.
-- The levels are walked from l down to 1 within one round (Figure 6, line 5), so an event that has had
-  its rounds at one level is gossiped at the next in the same round.
-- |view| R (lines 27 and 35) is the number of entries of the view: also right at level 1, where
-  a line is one participant, and for subsystems with fewer than R participants (Section 5.1.2 allows it). Both
+- A participant may move from level l down to 1 within one round (Figure 6, line 5), so an event whose rounds
+  at one level are over is gossiped at the next in the same round.
+- |view| R (lines 27 and 35) is the number of entries of the view. This is also correct at level 1, where a
+  line is one participant, and for subsystems with fewer than R participants, which Section 5.1.2 allows. Both
   lines as printed are settings (`hierarchy.hpmcast.settings.Reading`); Figure 8 needs line 27 as printed.
-- Loss and crash terms, left out of Figure 6 for simplicity, are in the number of rounds (equation 9).
-- The audience threshold D (Section 5.4.2) is not applied where nobody at all is interested.
+- Loss and crash terms, which Figure 6 omits for simplicity, are in the number of rounds (equation 9).
+- The audience threshold D (Section 5.4.2) is not applied if no participant is interested.
 - Crashed participants are crashed from the start.
-- Messages may be acknowledged and sent again within their round (`Gossip.retries`); acknowledgements, which
+- Messages may be acknowledged and repeated within their round (`Gossip.retries`); acknowledgements, which
   the paper does not have, are not lost.
-- The estimate that is adjusted (`Gossip.adaptive`, Section 6.1.1): who moves down a level inverts equation 19
-  for the share there, p(i) = 1 - (1 - p(i + 1))^(1/a), and each round adjusts it by how many of the F
-  participants it chose matched. How fast is left open: here the estimate that came with the event weighs
-  as much as one round, F participants. The publisher alone matches a whole view, that of the highest level.
-- In a network with latencies (`sub2sub.timing`) every participant has a timer of its own, which fires every
-  tick: it gossips what it has when its timer fires, and hops are those of the first copy's way, not rounds.
+- The adjusted estimate (`Gossip.adaptive`, Section 6.1.1): a participant that moves down a level inverts
+  equation 19 for the share there, p(i) = 1 - (1 - p(i + 1))^(1/a), and adjusts it each round by the number of
+  matches among the F participants that it chose. The paper leaves the weights open: here the estimate that
+  came with the event counts as one round, F participants. Only the publisher matches a whole view, that of
+  the highest level.
+- In a network with latencies (`sub2sub.timing`) every participant has its own timer, and gossips when it
+  fires. Hops are those of the first copy, not rounds.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.hpmcast.gossiping import Audience, Buffers, Counts, Rules, World, enter, gossip, publish
-from hierarchy.hpmcast.load import Multicast
 from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
 from hierarchy.trace import Trace
@@ -48,9 +50,37 @@ STREAM = stream_number("hpmcast")
 DEFAULT = Gossip()
 
 
+@dataclass(frozen=True)
+class Multicast:
+    """The trace of one event, and its costs.
+
+    Attributes
+    ----------
+    trace : Trace
+        The round in which each participant received it; messages per participant.
+    filtered : (n,) int32
+        How many times each participant matched the event with an interest.
+    messages : (l,) int64
+        Messages sent at each level, level 1 first.
+    matched : (l,) int64
+        How many times the event was matched with an interest of each level, level 1 first.
+    arrivals : (m, 2) int32
+        Senders and receivers of the messages that arrived, in order, if they were recorded.
+    rounds : int
+        The last round in which a participant gossiped.
+    """
+
+    trace: Trace
+    filtered: NDArray[np.int32]
+    messages: NDArray[np.int64]
+    matched: NDArray[np.int64]
+    arrivals: NDArray[np.int32]
+    rounds: int
+
+
 @kernel
 def _audience(start, line, hit, least, wanted, share):
-    """Carry matched lines over to the entries of each view; widen to the first `least` if too few match."""
+    """Mark the entries of each view whose lines match; if too few do, also the first `least` entries."""
     for r in range(start.shape[0] - 1):
         size, hits = start[r + 1] - start[r], 0
         for e in range(start[r], start[r + 1]):
@@ -65,7 +95,7 @@ def _audience(start, line, hit, least, wanted, share):
 
 @kernel
 def _spread(world, publisher, key, buffers, agenda, trace):
-    """Round after round, participant after participant; returns the last round in which anybody gossiped."""
+    """Gossip in rounds, participant after participant; returns the last round in which one gossiped."""
     n = world.views.row.shape[1]
     level, age, prob = publish(world, publisher, buffers, trace)
     enter(world, buffers, publisher, level, age, prob)
@@ -75,7 +105,7 @@ def _spread(world, publisher, key, buffers, agenda, trace):
         now += 1
         active = 0
         round_key = peer_key(key, now)
-        # In the order of addresses, neighbours after each other: their views and states share the caches.
+        # In the order of addresses: views and states of neighbours share cache lines.
         for x in range(n):
             if buffers.level[x] > 0 and trace.first[x] != now:
                 active += gossip(world, x, np.float64(now), peer_key(round_key, x), buffers, agenda, trace)
@@ -84,11 +114,11 @@ def _spread(world, publisher, key, buffers, agenda, trace):
 
 @kernel
 def _spread_in_time(world, publisher, key, buffers, agenda, trace):
-    """The same with a timer of its own for each participant; returns the most rounds that one gossiped.
+    """The same with a timer for each participant; returns the maximum number of rounds of a participant.
 
-    On the agenda n + x stands for the timer of participant x, which fires every tick, and x for what is on
-    its way to it. A publisher does not wait for its timer. All timers have the same period, so those that
-    fire again do it in the order in which they fired: they wait in a queue, not on the agenda's heap.
+    On the agenda n + x is the timer of participant x, which fires every tick, and x is the first message on
+    its way to it. A publisher does not wait for its timer. All timers have the same period, so they fire
+    again in the same order: they wait in a queue, not in the agenda's heap.
     """
     n = world.views.row.shape[1]
     turns, busiest = np.zeros(n, np.int64), 0
@@ -145,18 +175,17 @@ def disseminate(
     hit : (lines,) uint8
         Which lines the event passes: `Knowledge.match`, or `spread_interest` of flags.
     publisher : int
-        The participant that publishes; it has the event and takes part at every level.
+        The participant that publishes; it takes part at every level.
     settings : Gossip
     network : Network, optional
         Crashed participants, partitions, message loss; none by default.
     seed, event : int
-        Draws are a function of the two.
+        The same seed and event number give the same result.
     shares : (l,) array_like, optional
-        Interested share of the entries at each level, level 1 first, instead of the one that Figure 6
-        has participants measure in their own views: an estimate by equation 19, say (Section 6.1.1).
+        Interested share of the entries at each level, level 1 first, such as an estimate by equation 19
+        (Section 6.1.1). By default participants measure it in their own views, as in Figure 6.
     record : bool
-        Keep sender and receiver of each message that arrives (`Multicast.arrivals`), at the price of a second
-        run.
+        Record sender and receiver of each message that arrives (`Multicast.arrivals`); needs a second run.
     places : (n,) int64, optional
         The host of each participant, in a network with latencies; one each by default.
 
@@ -178,36 +207,14 @@ def disseminate(
     _audience(views.start, views.line, hit, settings.audience, audience.wanted, audience.share)
     if shares is not None:
         audience.share[views.row] = np.asarray(shares, np.float64)[:, None]
-    times, divided = settings.lowest
-    if divided > 1:
-        audience.share[np.unique(views.row[0])] /= divided
-    # Plain floats, whatever a caller wrote: another type would be another kernel to compile.
-    rules = Rules(
-        settings.fanout,
-        float(settings.constant),
-        float(settings.loss),
-        float(settings.crash),
-        settings.retries,
-        settings.reliable,
-        settings.adaptive,
-        float(times),
-    )
-
+    if settings.lowest[1] > 1:
+        audience.share[np.unique(views.row[0])] /= settings.lowest[1]
     clock = Clock.of(network.timing, np.arange(n) if places is None else places)
-    world = World(views, rules, audience, network.faults(), clock)
+    world = World(views, Rules.of(settings), audience, network.faults(), clock)
     key = cycle_key(seed, STREAM, event)
 
     def run(arrivals: int) -> Multicast:
-        counts = Counts(
-            first=np.full(n, -1, np.int32),
-            sent=np.zeros(n, np.int32),
-            received=np.zeros(n, np.int32),
-            filtered=np.zeros(n, np.int32),
-            messages=np.zeros(len(views.row), np.int64),
-            matched=np.zeros(len(views.row), np.int64),
-            arrivals=np.empty((arrivals, 2), np.int32),
-            ends=np.zeros(1, np.int64),
-        )
+        counts = Counts.zero(n, len(views.row), arrivals)
         agenda = new_agenda(2 * n if clock.timed else 0, clock)
         follow = _spread_in_time if clock.timed else _spread
         rounds = follow(world, publisher, key, Buffers.empty(n, settings.fanout), agenda, counts)

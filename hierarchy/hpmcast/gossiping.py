@@ -1,8 +1,8 @@
-"""What one participant does with an event in one round (hpmcast, Figure 6).
+"""One round of one participant that has an event (hpmcast, Figure 6).
 
 It moves down the levels whose rounds are over, chooses F random entries of its view and sends the event to
-those that it is for. `hierarchy.hpmcast.dissemination` lets all participants gossip, in rounds or in time,
-and says what is read differently from the paper.
+those that it is for. `hierarchy.hpmcast.dissemination` runs all participants, in rounds or in time, and lists
+the differences from the paper.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.hpmcast.rounds import pittel_rounds
+from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
 from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.randomness import below, draw
@@ -21,7 +22,7 @@ from sub2sub.overlay.network import Faults, arrives
 from sub2sub.timing.agenda import departure, offer
 from sub2sub.timing.latency import HOPS, Clock, travel
 
-AGAIN = 1 << 32  # where the draws for messages that are sent again begin
+AGAIN = 1 << 32  # first draw for repeated messages
 
 
 class Rules(NamedTuple):
@@ -32,21 +33,28 @@ class Rules(NamedTuple):
     loss: float
     crash: float
     retries: int
-    reliable: int  # the lowest level at which messages are sent again
+    reliable: int  # the lowest level at which messages are repeated
     adaptive: bool
-    lowest: float  # what the size of a view of level 1 is multiplied by
+    lowest: float  # factor on the size of a view of level 1
+
+    @classmethod
+    def of(cls, settings: Gossip) -> Rules:
+        """The settings, with floats: other types would be other kernels to compile."""
+        s, (lowest, _) = settings, settings.lowest
+        chances = float(s.constant), float(s.loss), float(s.crash)
+        return cls(s.fanout, *chances, s.retries, s.reliable, s.adaptive, float(lowest))
 
 
 class Audience(NamedTuple):
-    """Who an event is for, as the views of participants tell it."""
+    """The participants that an event is for, according to views."""
 
-    wanted: NDArray[np.uint8]  # per entry: whether gossip is sent to it
-    share: NDArray[np.float64]  # per row: the fraction of entries that is (getprob)
+    wanted: NDArray[np.uint8]  # per entry: whether the event is sent to it
+    share: NDArray[np.float64]  # per row: the share of such entries (getprob)
 
 
 @by_reference
 class World(NamedTuple):
-    """What all participants have in common."""
+    """Data that all participants share."""
 
     views: Views
     rules: Rules
@@ -57,7 +65,7 @@ class World(NamedTuple):
 
 @by_reference
 class Counts(NamedTuple):
-    """What became of the event: by participant, by level, and the arrivals that arrived."""
+    """Counts by participant and by level, and the messages that arrived."""
 
     first: NDArray[np.int32]
     sent: NDArray[np.int32]
@@ -68,26 +76,34 @@ class Counts(NamedTuple):
     arrivals: NDArray[np.int32]
     ends: NDArray[np.int64]  # arrivals so far
 
+    @classmethod
+    def zero(cls, n: int, levels: int, arrivals: int) -> Counts:
+        """Counts of n participants before an event, with space for so many arrivals."""
+        sent, received, filtered = np.zeros((3, n), np.int32)
+        messages, matched = np.zeros((2, levels), np.int64)
+        pairs, ends = np.empty((arrivals, 2), np.int32), np.zeros(1, np.int64)
+        return cls(np.full(n, -1, np.int32), sent, received, filtered, messages, matched, pairs, ends)
+
 
 @by_reference
 class Buffers(NamedTuple):
-    """What every participant has of the event: one entry each."""
+    """The state of every participant for an event: one entry each."""
 
-    level: NDArray[np.int8]  # the level it gossips at; 0: nothing to gossip
+    level: NDArray[np.int8]  # the level at which it gossips; 0: it does not gossip
     age: NDArray[np.int32]  # rounds gossiped at that level
-    limit: NDArray[np.float64]  # rounds that level gets
-    prob: NDArray[np.float64]  # the share of interested entries that it goes by
-    prior: NDArray[np.float64]  # what it came with
-    hits: NDArray[np.int32]  # of those it chose at this level, who matched
-    tried: NDArray[np.int32]
-    carried_level: NDArray[np.int8]  # what the earliest message on its way says of these
+    limit: NDArray[np.float64]  # maximum number of rounds at that level
+    prob: NDArray[np.float64]  # the share of interested entries, as it knows it
+    prior: NDArray[np.float64]  # the share that came with the event
+    hits: NDArray[np.int32]  # matches among the entries that it chose at this level
+    tried: NDArray[np.int32]  # entries that it chose at this level
+    carried_level: NDArray[np.int8]  # level, age and share in the earliest message on its way
     carried_age: NDArray[np.int32]
     carried_prob: NDArray[np.float64]
-    chosen: NDArray[np.int64]  # room for the choices of one round
+    chosen: NDArray[np.int64]  # scratch space for the choices of one round
 
     @classmethod
     def empty(cls, n: int, fanout: int) -> Buffers:
-        """Of n participants, none of whom has the event."""
+        """The state of n participants without the event."""
         age, hits, tried, carried_age = np.zeros((4, n), np.int32)
         limit, prob, prior, carried_prob = np.zeros((4, n), np.float64)
         level, carried_level = np.zeros((2, n), np.int8)
@@ -102,7 +118,7 @@ def _choose(key, k, size, skip, chosen):
     """The k-th of distinct random positions below `size`, none of them `skip`; `chosen` is kept sorted."""
     free = size - k - (1 if skip >= 0 else 0)
     place = below(draw(key, k), free)
-    # Step over what may not be chosen, smallest first, to find the place-th of what is left.
+    # Skip positions that are not allowed, smallest first, to find the place-th of the others.
     at, skipped = 0, skip < 0
     while at < k or not skipped:
         if not skipped and (at == k or skip < chosen[at]):
@@ -133,7 +149,7 @@ def _rounds(world, level, x, prob):
 
 @rule
 def enter(world, buffers, x, level, age, prob):
-    """Start to gossip at a level, or go on where the sender was."""
+    """Start to gossip at a level, at the age that the sender had."""
     buffers.level[x], buffers.age[x] = level, age
     buffers.prob[x], buffers.prior[x] = prob, prob
     buffers.hits[x], buffers.tried[x] = 0, 0
@@ -142,7 +158,7 @@ def enter(world, buffers, x, level, age, prob):
 
 @rule
 def publish(world, x, buffers, trace):
-    """The publisher matches a whole view, that of the highest level; what it enters with."""
+    """The publisher matches its whole view of the highest level; returns its level, age and share."""
     levels = world.views.row.shape[0]
     row = world.views.row[levels - 1, x]
     trace.filtered[x] += world.views.lines[row]
@@ -152,7 +168,7 @@ def publish(world, x, buffers, trace):
 
 @rule
 def _move_down(world, buffers, x, trace):
-    """The level below, and the share of those interested there: matched in the view, or estimated."""
+    """Enter the level below, with the share of interested entries there: matched, or estimated."""
     views = world.views
     level = buffers.level[x] - 1
     row = views.row[level - 1, x]
@@ -167,7 +183,7 @@ def _move_down(world, buffers, x, trace):
 
 @rule
 def _adjust(world, buffers, x):
-    """Adjust the share by who matched so far; what the event came with counts as one round."""
+    """Adjust the share by the matches so far; the share that came with the event counts as one round."""
     fanout = world.rules.fanout
     buffers.prob[x] = (fanout * buffers.prior[x] + buffers.hits[x]) / (fanout + buffers.tried[x])
     buffers.limit[x] = _rounds(world, buffers.level[x], x, buffers.prob[x])
@@ -175,7 +191,7 @@ def _adjust(world, buffers, x):
 
 @rule
 def gossip(world, x, now, draws, buffers, agenda, trace):
-    """One round of a participant, unless it has had all; how many are active through it, itself included."""
+    """One round of a participant, unless its rounds are over; returns how many are active after it."""
     views, rules, level, age = world.views, world.rules, buffers.level, buffers.age
     while age[x] >= buffers.limit[x] and level[x] > 1:
         _move_down(world, buffers, x, trace)
@@ -216,7 +232,7 @@ def gossip(world, x, now, draws, buffers, agenda, trace):
 
 @rule
 def _note(x, y, trace):
-    """Note a message that arrived."""
+    """Record a message that arrived."""
     trace.received[y] += 1
     if trace.ends[0] < trace.arrivals.shape[0]:
         trace.arrivals[trace.ends[0], 0], trace.arrivals[trace.ends[0], 1] = x, y
@@ -225,12 +241,12 @@ def _note(x, y, trace):
 
 @rule
 def _reach(world, x, y, leaves, attempt, draws, buffers, agenda, trace):
-    """A message is on its way to y; counted in rounds it is there at once. Whether y is active for that."""
+    """Deliver a message to y at once in rounds, or schedule it in time; returns 1 if y becomes active."""
     if trace.first[y] >= 0:
         return 0
     level, age, prob = buffers.level[x], buffers.age[x], buffers.prob[x]
     if world.clock.kind != HOPS:
-        # A copy on its way that arrives before this one leaves is the earlier one in any case.
+        # Ignore a message that leaves after another copy has arrived.
         if agenda.when[y] > leaves and offer(
             agenda, y, x, leaves + travel(world.clock, x, y, attempt, draws)
         ):

@@ -1,9 +1,9 @@
-"""Another medium at the lowest level: a broadcast in each group instead of gossip (hpmcast, Section 6.1.2).
+"""A broadcast in each group of the lowest level instead of gossip (hpmcast, Section 6.1.2).
 
-The paper suggests UDP broadcast where the lowest level is a populated LAN. Gossip goes through the levels
-above as it does; then each delegate that has the event broadcasts it once in its own group of level 1. A
-broadcast is one message however many hear it; each neighbour hears it unless it is lost for that one, and
-filters on arrival, so that participants that do not want the event receive it, too.
+The paper suggests UDP broadcast if the lowest level is a populated LAN. The event is gossiped through the
+levels above; then each delegate that has it broadcasts it once in its group of level 1. A broadcast is one
+message for all neighbours, and each may lose it independently. Neighbours filter on arrival, so participants
+that are not interested receive the event, too.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.hpmcast.dissemination import disseminate
-from hierarchy.hpmcast.load import Multicast
+from hierarchy.hpmcast.dissemination import Multicast, disseminate
 from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
 from sub2sub.errors import InputError

@@ -1,8 +1,8 @@
 """The participants of a hierarchy and its populated subsystems (hpmcast, Sections 4.1 and 5.2).
 
 Participants are numbered in the order of their addresses, so every subsystem is an interval of participant
-numbers and the participants with the smallest addresses are the first ones of that interval. Only populated
-branches are kept: a population may leave subtrees empty and others full.
+numbers that begins with the smallest addresses. Only populated branches are stored: some subtrees may be
+empty and others full.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Population:
     addresses : (n,) int64
         Strictly increasing.
     branch_of : (l + 1, n) int32
-        `branch_of[i, x]` is the number, among the populated ones, of the branch of level i that x is in;
-        a branch of level 0 is a participant, and there is one of level l.
+        `branch_of[i, x]` is the number of x's branch of level i among the populated ones; a branch of level 0
+        is a participant, and there is one branch of level l.
     first : tuple of int32 arrays
-        `first[i][b]` is the first participant of branch b of level i; one more item closes the last interval.
+        `first[i][b]` is the first participant of branch b of level i; the last item is the end.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Population:
         return np.arange(self.first[level][branch], self.first[level][branch + 1])
 
     def children(self, level: int) -> NDArray[np.int32]:
-        """Where each branch of `level` has its first child among those of `level - 1`; then the end."""
+        """The first child of each branch of `level` among the branches of `level - 1`; then the end."""
         inner = self.branch_of[level - 1, self.first[level][:-1]]
         return np.append(inner, self.branches(level - 1)).astype(np.int32)
 

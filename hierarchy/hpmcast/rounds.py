@@ -1,9 +1,9 @@
-"""How many rounds gossip needs: Pittel's asymptote with loss and crashes (hpmcast, equations 4, 5 and 9).
+"""Number of rounds of gossip: Pittel's asymptote with loss and crashes (hpmcast, equations 4, 5 and 9).
 
 Pittel: *On spreading a rumor*, SIAM J. Applied Mathematics 47(1), 1987: log n (1/F + 1/log(F + 1)) + c + O(1)
-rounds infect all of n participants, each of them gossiping to F others a round. Only F (1 - loss)(1 - crash)
-of these arrive; and with a fraction p interested and filtered for, the system is n p large and the
-fanout F p. The asymptote leaves the constant c open; here it is a setting, 0 unless said.
+rounds infect all of n participants, each of which gossips to F others per round. Only
+F (1 - loss)(1 - crash) of these arrive. If a fraction p is interested and senders filter, the size of the
+system is n p and the fanout F p. The constant c, which the asymptote leaves open, is a setting, 0 by default.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from sub2sub.kernels.compilation import kernel
 
 @kernel
 def pittel_rounds(size, fanout, loss, crash, constant):
-    """Expected rounds to infect `size` participants with an effective fanout (equation 5; 9 with n p, F p).
+    """Expected rounds to infect `size` participants with a fanout (equation 5; 9 with n p, F p).
 
-    Negative where the size is below 1, and minus infinity where nobody can be infected: no round is needed.
+    Negative for a size below 1, and minus infinity if no participant can be infected: no round is needed.
 
     Examples
     --------

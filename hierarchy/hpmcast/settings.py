@@ -1,4 +1,4 @@
-"""Settings of hpmcast, each with what it trades."""
+"""Settings of hpmcast, with their trade-offs."""
 
 from __future__ import annotations
 
@@ -12,35 +12,36 @@ from sub2sub.errors import InputError, require
 
 
 class Reading(Enum):
-    """How to read lines 27 and 35 of Figure 6, which multiply |view| by R at every level, level 1 included.
+    """Interpretation of lines 27 and 35 of Figure 6, which multiply |view| by R at every level.
 
-    At level 1 a line of the table is one participant, so the prose (Section 5.1.2) and equation 17 do not
-    agree with the lines there. Above level 1 all readings are the same.
+    At level 1 a line of the table is one participant, so the prose (Section 5.1.2) and equation 17 contradict
+    these lines there. Above level 1 all interpretations are the same.
     """
 
     PROSE = "prose"
-    """A level has as many participants as its view has entries; the share is one of these entries."""
+    """The size of a level is the number of entries of its view, for rounds and for the share."""
     LINE_27 = "line 27"
-    """R times as many at level 1 when rounds are counted, as line 27 is printed; the share is a fraction."""
+    """The size of level 1 is multiplied by R for rounds, as line 27 is printed, but not for the share."""
     LINES_27_AND_35 = "lines 27 and 35"
-    """R times as many at level 1 for rounds and for the share, as both lines are printed."""
+    """The size of level 1 is multiplied by R for rounds and for the share, as both lines are printed."""
 
 
 @dataclass(frozen=True)
 class Condensation:
-    """How tables are condensed: settings every participant has to share.
+    """Settings of the condensation of tables, the same for all participants.
 
     Attributes
     ----------
     redundancy : int
-        Delegates per subsystem, R. One delegate makes its crash isolate a subsystem; more make views larger.
+        Delegates per subsystem, R. With one delegate, its crash isolates a subsystem; more make views larger.
     boxes : tuple of int
-        Boxes a joint interest may have, for levels 2, 3, ...; the last value serves all levels above.
-        Fewer boxes filter faster and let more events pass that nobody below wants.
+        Maximum number of boxes of a joint interest, for levels 2, 3, ...; the last value is for all levels
+        above. Fewer boxes filter faster and let more events pass that no participant below wants.
     compared : tuple of tuples of int, or None
-        The attributes still compared at levels 2, 3, ..., each within the one before; None: all.
+        The attributes compared at levels 2, 3, ..., each a subset of the one before; None: all.
     by_coverage : bool
-        Elect those whose own interest covers most of the joint one instead of the smallest addresses.
+        Elect participants whose own interest covers most of the joint one, not those with the smallest
+        addresses.
 
     Examples
     --------
@@ -62,7 +63,7 @@ class Condensation:
                 raise InputError(f"compared[{i + 1}]: expected attributes among {outer}, got {inner}")
 
     def most(self, levels: int) -> list[int]:
-        """Boxes of a line, per level; a participant's interest is one box."""
+        """Maximum number of boxes of a line, per level; a participant's interest is one box."""
         return [1, *(self.boxes[min(i, len(self.boxes) - 1)] for i in range(levels - 1))]
 
     def mask(self, levels: int, attributes: int) -> NDArray[np.uint8]:
@@ -85,28 +86,28 @@ class Gossip:
     Attributes
     ----------
     fanout : int
-        Participants chosen each round, F, before filtering. Rounds fall with it, messages rise.
+        Participants chosen per round, F, before filtering. More mean fewer rounds and more messages.
     constant : float
-        Rounds a level gets on top of Pittel's asymptote, c. The asymptote is for large systems: in
+        Rounds of a level in addition to Pittel's asymptote, c. The asymptote is for large systems: in
         small ones events are lost without it.
     loss, crash : float
         Message loss and share of crashed participants that the number of rounds allows for.
     audience : int
-        Where fewer than this many participants of a view are interested, its first `audience` ones
-        are treated as if they were, D. 0: never.
+        If fewer than this many participants of a view are interested, its first `audience` participants are
+        treated as interested, D. 0: never.
     retries : int
-        Times a message is sent again in its round where no acknowledgement comes back; 0 for no
+        How many times a message is repeated in its round without an acknowledgement; 0 for no
         acknowledgements, as published.
     reliable : int
-        The lowest level at which messages are sent again (Section 6.1.2: a more reliable protocol at the
-        upmost level, where what is lost isolates whole subsystems); 1: at every level.
+        The lowest level at which messages are repeated (Section 6.1.2: a more reliable protocol at the
+        highest level, where a lost message isolates whole subsystems); 1: at every level.
     adaptive : bool
-        Estimate the share of those interested at the levels below the highest and adjust it by who matches
-        (Section 6.1.1) instead of matching a whole view: saves filtering, and gets small audiences wrong.
+        Estimate the share of interested participants below the highest level, and adjust it by the matches
+        (Section 6.1.1), instead of matching a whole view. It saves filtering; small audiences are inaccurate.
     reading : Reading
-        Of lines 27 and 35 of Figure 6.
+        Interpretation of lines 27 and 35 of Figure 6.
     redundancy : int
-        R in these lines, where they are read as printed.
+        R in these lines, if they are interpreted as printed.
 
     Examples
     --------
@@ -139,7 +140,7 @@ class Gossip:
 
     @property
     def lowest(self) -> tuple[int, int]:
-        """What the size of a view of level 1 is multiplied by for rounds, and its share divided by."""
+        """Factor on the size of a view of level 1 for rounds, and divisor of its share."""
         printed = self.redundancy
         return {
             Reading.PROSE: (1, 1),
@@ -155,19 +156,19 @@ class Upkeep:
     Attributes
     ----------
     fanout : int
-        Participants a dedicated gossip goes to each cycle.
+        Participants to which a dedicated gossip is sent each cycle.
     timeout : tuple of int
-        Cycles after which a line nobody has renewed is given up, for levels 1, 2, ...; the last value
-        serves all levels above. Too few, and the living are taken for dead until they are heard of again.
+        Cycles without a renewal after which a line is removed, for levels 1, 2, ...; the last value is for
+        all levels above. With too few, live participants are removed until they are heard of again.
     tries : int
-        Times a silent neighbour of level 1 is asked before it is given up; 0: not at all. Where messages are
-        lost, one question buries many of the living.
+        How many times a silent neighbour of level 1 is asked before it is removed; 0: it is not asked. If
+        messages are lost, one question removes many live participants.
     bidirectional : bool
-        Update the receiver of a gossip too, at the price of a third message (anti-entropy).
+        Also update the receiver of a gossip, with a third message (anti-entropy).
     revisit : float
-        Probability per cycle of also trying a line given up before, or the participant one joined through.
-        Without it, the two sides of a healed partition would never meet again, nor would hierarchies
-        that grew side by side.
+        Probability per cycle to contact a removed participant, too, or the one through which one joined.
+        Without it, the two sides of a healed partition would never merge, nor would hierarchies that were
+        founded separately.
 
     Examples
     --------

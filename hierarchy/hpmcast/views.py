@@ -1,8 +1,8 @@
 """Views: the participants to gossip to at each level, compiled from tables (hpmcast, Section 4.1.3).
 
 The view of level i holds the delegates of every line of the table of level i; at level 1, all neighbours.
-Exact tables are shared by a whole group, the tables of the membership protocol are one per
-participant: `Views.row` hides the difference, and dissemination runs on either.
+Exact tables are shared by a whole group; in the membership protocol each participant has its own. `Views.row`
+hides the difference, so dissemination works with both.
 """
 
 from __future__ import annotations
@@ -21,34 +21,18 @@ from sub2sub.kernels.compilation import kernel
 
 
 class Views(NamedTuple):
-    """The views of all participants, all levels in one run of rows, each row a run of entries.
+    """The views of all participants and levels as rows of entries."""
 
-    Attributes
-    ----------
-    row : (l, n) int32
-        `row[i - 1, x]` is the view of level i of participant x.
-    start : (rows + 1,) int64
-        Where the entries of a row begin.
-    entry : (entries,) int32
-        A participant.
-    line : (entries,) int64
-        The line it stands in; lines of all tables are numbered through.
-    lines : (rows,) int32
-        Number of lines that have entries: what matching an event against the whole view costs.
-    position : (l, n) int32
-        Where in its own view of each level a participant stands itself; -1 where it does not.
-    """
-
-    row: NDArray[np.int32]
-    start: NDArray[np.int64]
-    entry: NDArray[np.int32]
-    line: NDArray[np.int64]
-    lines: NDArray[np.int32]
-    position: NDArray[np.int32]
+    row: NDArray[np.int32]  # (l, n) `row[i - 1, x]` is the view of level i of participant x
+    start: NDArray[np.int64]  # (rows + 1,) start of the entries of each row
+    entry: NDArray[np.int32]  # (entries,) a participant
+    line: NDArray[np.int64]  # (entries,) the number of its line; lines of all tables have different numbers
+    lines: NDArray[np.int32]  # (rows,) lines with entries: the cost to match an event with the whole view
+    position: NDArray[np.int32]  # (l, n) position of a participant in its own view of a level; -1: not in it
 
     @property
     def top(self) -> NDArray[np.int32]:
-        """The highest level at which each participant is in its own view (0 where in none)."""
+        """The highest level at which each participant is in its own view; 0 if there is none."""
         levels = np.arange(1, len(self.row) + 1, dtype=np.int32)[:, None]
         highest: NDArray[np.int32] = np.max(np.where(self.position >= 0, levels, 0), axis=0)
         return highest
@@ -95,16 +79,16 @@ def _match(table, compared, event, hit):
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Tables of all levels, exact or of the protocol: the step between membership and dissemination.
+    """Tables of all levels, exact or of the protocol, from which views are made.
 
     Attributes
     ----------
     tables : sequence of Table
         Level 1 first.
     bounds : sequence of int64 arrays
-        Per level, where the lines of each view begin in the table's flattened lines, and the end.
+        Per level, the start of the lines of each view in the table's flattened lines, and the end.
     row : (l, n) int32
-        Per level, which of these views is whose.
+        Per level, the view of each participant.
     compared : (l, d) uint8
         The attributes that filters of a level look at.
     """
@@ -125,7 +109,7 @@ class Knowledge:
         return [0, *np.cumsum([table.members.size for table in self.tables]).tolist()]
 
     def views(self) -> Views:
-        """Compile the tables as they are now."""
+        """Compile the current tables."""
         rows = np.concatenate([[0], np.cumsum([len(bounds) - 1 for bounds in self.bounds])])
         start, lines = np.zeros(rows[-1] + 1, np.int64), np.zeros(rows[-1], np.int32)
 
@@ -146,9 +130,9 @@ class Knowledge:
         return Views((self.row + rows[:-1, None]).astype(np.int32), start, entry, line, lines, position)
 
     def match(self, event: ArrayLike) -> NDArray[np.uint8]:
-        """Which lines an event passes, as a flag per line in the numbering of `Views.line`.
+        """Which lines an event passes, as a flag per line, numbered as in `Views.line`.
 
-        Without attributes, in tables made without interests, the event is [] and passes everywhere.
+        In tables without interests there are no attributes: the event is [] and passes everywhere.
         """
         attributes = self.compared.shape[1]
         point = points(np.asarray(event)[None], attributes, "event")[0] if attributes else np.empty(0)

@@ -1,17 +1,17 @@
-"""A live peer of a P-Grid: when it meets whom, and what it does with requests that are routed to it.
+"""A live peer of a P-Grid: when it meets others, and what it does with requests that are routed to it.
 
-The peer itself is `hierarchy.membership.pgrid.peer.GridPeer`. A meeting is computed by the one who is
+The peer itself is `hierarchy.membership.pgrid.peer.GridPeer`. A meeting is computed by the one that is
 asked, on itself and on how the asker says it stands. Different from the simulator (see the table in
 docs/live.md):
 
 - A meeting draws in nobody else; those it would have become acquaintances, to be met in later cycles.
-- A newcomer knows its gateway's address only, so its first acquaintances are those who gave it its place
-  and whom they refer to.
-- Two peers a cycle or so, of all, meet a gateway: it would be alone for ever if all who knew it had lost
+- A newcomer knows its gateway's address only, so its first acquaintances are the peer that gave it its
+  place and those that peer refers to.
+- Two peers a cycle or so, of all, meet a gateway: it would be alone for ever if all that knew it had lost
   sight of it.
 - References are not checked for their own sake: one that cannot be reached is forgotten.
-- Who waits for the outcome of a meeting it asked for shares what it knows with others that ask, but stays
-  where it stands: two outcomes could not both hold.
+- A peer that waits for the outcome of a meeting it asked for learns of others that ask, but stays where it
+  stands: two outcomes could not both hold.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from hierarchy.membership.pgrid.peer import (
     Meet,
     Met,
     Placed,
-    Position,
     Post,
     Posting,
     Route,
@@ -60,9 +59,9 @@ class Grid:
         self.gateways: Sequence[Contact] = ()
         self.peer = GridPeer(own, settings, DEPTH, HELD)
         self.placed = False
-        self._asked: dict[int, Position] = {}
+        self._asked: dict[int, Contact] = {}
         self._places: list[int] = []  # numbers of the last requests for a place
-        self._left = 0  # meetings to ask for in this cycle
+        self._left, self._buddy_first = 0, True  # meetings to ask for in this cycle, and their order
 
     def ask_for_place(self, dice: Dice) -> Sends:
         """Ask a gateway to become a replica of a random leaf; where there is none, be the first."""
@@ -74,9 +73,14 @@ class Grid:
             yield Send(contact, Route(self._places[-1], self.own, PLACE, dice.next_bits(), ".", STEPS))
 
     def tick(self, cycle: int, dice: Dice) -> Sends:
-        """Drop what is over, and meet a buddy, then an acquaintance."""
+        """Drop what is over, and meet a buddy, then an acquaintance.
+
+        If the first of the two did not answer, the other comes first: one that is silent for ever must not
+        keep a peer from all others.
+        """
         self.peer.expire(cycle)
         self._asked.clear()
+        self._buddy_first ^= self._left > 0
         self._left = 2 if self.placed else 0
         yield from self._meet_next(cycle, dice)
 
@@ -88,21 +92,25 @@ class Grid:
         known = entries(me.acquaintances)
         passed_on = [known[dice.next_below(len(known))]] if known else []
         on_the_way = _on_the_way(them, me), _on_the_way(me, them)
-        if not self._asked:
-            meet(them, me, dice)
+        meet(them, me, dice, b_stays=bool(self._asked))
         me.know([*on_the_way[0], them.own], dice)
         others = (*on_the_way[1], *passed_on, self.own)
         yield Send(None, Met(message.exchange, them.position(), others, self._postings(cycle)))
         me.hold(message.postings, cycle)
 
-    def met(self, message: Met, cycle: int, dice: Dice) -> Sends:
-        """Apply the result of a meeting, and ask for the next."""
-        before = self._asked.pop(message.exchange, None)
-        if before is None:
+    def met(self, message: Met, sender: int, cycle: int, dice: Dice) -> Sends:
+        """Apply the result of a meeting, and ask for the next.
+
+        A process that has returned answers in the place of its earlier life, which nobody has to know then.
+        """
+        partner = self._asked.pop(message.exchange, None)
+        if partner is None:
             return
-        if before == self.peer.position() and message.position.peer == self.own:
+        if message.position.peer == self.own:
             self.peer.move(GridPeer.at(message.position, self.settings, DEPTH), dice)
         self.peer.know(message.others, dice)
+        if partner.id != sender:
+            self.peer.forget(partner.id)
         self.peer.hold(message.postings, cycle)
         yield from self._meet_next(cycle, dice)
 
@@ -136,16 +144,17 @@ class Grid:
         """Ask the next for a meeting."""
         while self._left:
             self._left -= 1
-            row = self.peer.buddies if self._left else self.peer.acquaintances
+            is_buddy = self._buddy_first == (self._left > 0)
+            row = self.peer.buddies if is_buddy else self.peer.acquaintances
             place = random_place(row, dice.next_bits())
             partner = row[place] if place >= 0 else None
             peers = self.settings.replication * 2 ** len(self.peer.path)  # all, as far as it can tell
-            if not self._left and dice.next_unit() * peers < 2.0:
+            if not is_buddy and (partner is None or dice.next_unit() * peers < 2.0):
                 partner = self._gateway(dice) or partner
             if partner is not None:
                 number = dice.next_bits()
-                self._asked[number] = self.peer.position()
-                yield Send(partner, Meet(number, self._asked[number], self._postings(cycle)))
+                self._asked[number] = partner
+                yield Send(partner, Meet(number, self.peer.position(), self._postings(cycle)))
                 return
 
     def _gateway(self, dice: Dice) -> Contact | None:
@@ -165,7 +174,7 @@ class Grid:
         some = me.some_of(message.topic, asker.id, wanted, dice)
         if message.wish == SEARCH and message.topic == asker.topic:
             some = list(dict.fromkeys([*me.following(message.topic, asker.id), *some]))
-        if message.wish == ENTER:  # one who is not in yet waits for a smaller number, if there is one
+        if message.wish == ENTER:  # one that is not in yet waits for a smaller number, if there is one
             some += [each for each in me.known(message.topic) if each.id != asker.id][:1]
         if message.wish == ANNOUNCE or (message.wish == ENTER and not known):
             posting = Posting(asker, self.settings.lease)

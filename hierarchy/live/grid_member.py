@@ -3,8 +3,8 @@
 Structured: topic and super-topic table are what searches bring back, ln N + c and z members, asked for anew
 every `refresh` cycles; N is how many the answering peer knows of. The first of the ln N + c is the next in
 the order of numbers, as in `hierarchy.membership.structured`. Semi-structured: only contacts are found
-that way, the topic table is SCAMP's. A newcomer rests in the overlay, searches, and subscribes through whom
-it found; `hierarchy.membership.entrance` says who founds a community.
+that way, the topic table is SCAMP's. A newcomer rests in the overlay, searches, and subscribes through a
+member that it found; `hierarchy.membership.entrance` says which member founds a community.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 
 from hierarchy.live import messages as m
 from hierarchy.live.grid import ANNOUNCE, ENTER, SEARCH, STEPS, Grid
-from hierarchy.live.member import Member
+from hierarchy.live.member import SUPER_TURNS, Member
 from hierarchy.live.member_settings import MemberSettings
 from hierarchy.live.topic_graph import TopicGraph
-from hierarchy.membership.entrance import CONFIRM, FOUND, WAIT, decide
+from hierarchy.membership.entrance import WAIT, decide
 from hierarchy.membership.pgrid.peer import key_of
 from hierarchy.membership.pgrid.settings import PGridSettings
 from sub2sub.kernels.dice import Dice
+from sub2sub.live.core.suspects import Suspects
 
 BEGIN = 4  # cycles that the first gateway asks the others before it begins the overlay
 WANTED = 32  # members a search asks for
@@ -79,7 +80,7 @@ class GridMember(Member):
         self._listed_own = False  # whether a search for the own community was answered
         self._known = 1.0  # members of the community, as the last search found
         self._searches: dict[int, _Search] = {}
-        self._suspects: set[int] = set()  # who could not be reached once, and was not heard of since
+        self.suspects = Suspects()
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Enter the overlay through any peer of it; with none, begin it."""
@@ -95,7 +96,7 @@ class GridMember(Member):
         return self.scamp.leave(self.cycle) if self.keeps_scamp else iter(())
 
     def topic_table(self) -> list[m.Contact]:
-        """Whom an event goes to within the community."""
+        """The members that an event goes to within the community."""
         return super().topic_table() if self.keeps_scamp else self.found
 
     def stand_still(self, missed: int) -> None:
@@ -119,12 +120,15 @@ class GridMember(Member):
             yield from self.count(dice)
             yield from self.ask_part(dice)
             yield from self.keep_view(dice)
+            yield from self.take_turns(SUPER_TURNS[:-1], dice)  # a search goes another way here
         if self._in and cycle >= self._announce_in:
             self._announce_in = cycle + grid.settings.lease // 2
             yield from self._request(ANNOUNCE, self.own.topic, dice)
         self._searches = {n: each for n, each in self._searches.items() if cycle - each.begun < 4}
-        short = not self.topic_table() or (not self.supers.entries and bool(self.supers.chain))
-        short |= any(not table.entries and table.is_active() for table in self.branches)
+        lost = not self._is_in or not self.topic_table() or (self.keeps_scamp and self.is_lost())
+        short = lost or any(
+            table.chain and table.is_active() and not table.entries for table in self.super_tables()
+        )
         if cycle >= self._placed_in + self.rest and (cycle >= self._search_in or (short and cycle % 3 == 0)):
             self._search_in = cycle + self.refresh
             yield from self._request(ENTER if self.keeps_scamp else SEARCH, self.own.topic, dice, OWN)
@@ -138,10 +142,14 @@ class GridMember(Member):
             yield from self._request(SEARCH, self.own.topic, dice, PART)
 
     @property
+    def _is_in(self) -> bool:
+        """Whether it is in its community."""
+        return self.scamp.served if self.keeps_scamp else self._listed_own
+
+    @property
     def is_ready(self) -> bool:
         """Whether it may publish: it is in, and knows somebody above or that nobody is there."""
-        inside = self.scamp.served if self.keeps_scamp else self._listed_own
-        return inside and all(
+        return self._is_in and all(
             table.entries or table.scope >= len(table.chain) or not table.is_active()
             for table in self.super_tables()
         )
@@ -153,12 +161,12 @@ class GridMember(Member):
     def receive(self, message: m.Message, sender: int, dice: Dice) -> m.Sends:
         """Take a message: those of the P-Grid here, the others as any member."""
         cycle, grid = self.cycle, self.grid
-        self._suspects.discard(sender)
+        self.suspects.heard_from(sender)
         match message:
             case m.Meet():
                 yield from grid.meet(message, cycle, dice)
             case m.Met():
-                yield from grid.met(message, cycle, dice)
+                yield from grid.met(message, sender, cycle, dice)
             case m.Route():
                 if grid.placed:
                     yield from grid.route(message, cycle, WANTED, dice)
@@ -172,18 +180,34 @@ class GridMember(Member):
                 yield from super().receive(message, sender, dice)
 
     def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> m.Sends:
-        """Drop who cannot be reached twice from all tables but SCAMP's, and hand requests on by another way.
+        """Drop a peer that cannot be reached twice, but not from SCAMP's view; requests go on by another way.
 
         One failure says little: if it were enough, a network that loses every seventh message would empty the
         tables faster than meetings fill them.
         """
-        if to.id in self._suspects:
+        if self.suspects.is_silent_again(to.id):
             self.grid.peer.forget(to.id)
-            self.found = [each for each in self.found if each.id != to.id]
-        self._suspects.add(to.id)
+            if not self.keeps_scamp and to in self.known():
+                self._replace(to.id)
         yield from super().unreachable(to, message, dice)
         if isinstance(message, m.Route):
             yield from self.grid.route(message, self.cycle, WANTED, dice)
+
+    def _replace(self, id: int) -> None:
+        """Drop a peer from the tables that searches fill, and search anew.
+
+        The last one of a table stays until there is another: events could be sent to nobody until then.
+        """
+        self.found = [each for each in self.found if each.id != id] or self.found
+        for table in self.super_tables():
+            if any(entry.id != id for entry in table.entries):
+                table.drop(id)
+        self._search_in = self.cycle
+
+    def doubt_above(self, to: m.Contact, dice: Dice) -> m.Sends:
+        """Check super-contacts, unless searches bring others."""
+        if self.keeps_scamp:
+            yield from super().doubt_above(to, dice)
 
     def _request(self, wish: int, topic: str, dice: Dice, place: int = NOTHING, table: int = 0) -> m.Sends:
         """Route a request of this member; if it is served here, the answer is a message to itself."""
@@ -194,19 +218,17 @@ class GridMember(Member):
         return self.grid.route(request, self.cycle, WANTED, dice)
 
     def _enter(self, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
-        """Subscribe through whom a search named, or found the community; later, renew through such a one."""
-        self._failed_searches += not self.scamp.served
-        if self._in:
-            waits = not self.scamp.served and self._failed_searches <= 2 * CONFIRM
-            fit = [each for each in members if not waits or each.id < self.own.id]
-            self.scamp.contact = fit[0] if fit else self.scamp.contact
+        """Subscribe through one of some members, or found the community; later, renew through one of them."""
+        if self.scamp.served:
+            self.scamp.contact = members[0] if members else self.scamp.contact
             return
-        choice = decide(self.own.id, [each.id for each in members], self._failed_searches - 1)
+        choice = decide(self.own.id, [each.id for each in members], self._failed_searches)
+        self._failed_searches += 1
         if choice == WAIT:
             self._search_in = self.cycle + 1
             return
         self._in = True
-        contact = None if choice == FOUND else next(each for each in members if each.id == choice)
+        contact = next((each for each in members if each.id == choice), None)
         yield from self.scamp.join(contact, self.cycle, dice)
 
     def _listed(self, message: m.Listed, dice: Dice) -> m.Sends:

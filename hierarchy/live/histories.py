@@ -108,6 +108,12 @@ class CommunityHistory(History):
         found["*"] = [(each.host, PORT) for each in self.participants[:GATEWAYS]]
         return found
 
+    def may_crash(self, participant: Participant) -> bool:
+        """Whether there is another gateway of its community or, where all ask it, of the P-Grid."""
+        topic = self.participants[participant.number].topic if self.membership == "unstructured" else "*"
+        there = {each.host for each in self.participants if not each.machine.crashed}
+        return bool(there.intersection(host for host, _ in self.gateways()[topic]) - {participant.host})
+
     def is_whole(self) -> bool:
         """Whether an event of any member can reach all that want it."""
         live = {each.member.own.id: each for each in self.participants if each.is_live}
@@ -140,7 +146,7 @@ class CommunityHistory(History):
                 self._wanted[task.result()] = self._wants(publisher.topic)
 
     def missing(self) -> list[str]:
-        """Who did not get an event."""
+        """Which process did not get an event."""
         return [
             f"process {number} did not get an event"
             for event, wanted in self._wanted.items()

@@ -1,4 +1,4 @@
-"""Hostile machines among CAMCAST processes: what a stranger who speaks the protocol may say."""
+"""Hostile machines among CAMCAST processes: what a stranger that speaks the protocol may say."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Who of a live member's view is there: heartbeats are answered, and goodbyes are checked.
+"""Which entries of a live member's view are there: heartbeats are answered, and goodbyes are checked.
 
 Two things the simulator does not need. A heartbeat is answered, so that an entry of the view that has been
-silent for `isolation` cycles, or cannot be reached, is dropped long before its lease ends. And whoever says
-goodbye (SCAMP's `Replace`) is asked whether it is there before it is believed: anybody can say goodbye in
-another's name. A member whose lease is over says goodbye too, to make room for its next: that is believed
-at once.
+silent for `isolation` cycles, or cannot be reached, is dropped long before its lease ends. And a member
+that says goodbye (SCAMP's `Replace`) is asked whether it is there before that is believed: anybody can say
+goodbye in another's name. A member whose lease is over says goodbye too, to make room for its next,
+and then does not object.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class _Goodbye:
 
 
 class Liveness:
-    """What is known of who is there.
+    """What a member knows of the entries of its view.
 
     Parameters
     ----------
     silence : int
         Cycles without an answer after which an entry of the view is gone.
     patience : int
-        Cycles that somebody who is said to leave has to object.
+        Cycles that a member that is said to leave has to object.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Liveness:
     (True, [])
     >>> liveness.doubt(8, exchange=98, cycle=9, message=Replace((), 0))
     True
-    >>> liveness.doubts()  # whom to ask again
+    >>> liveness.doubts()  # to be asked again
     [(8, 98)]
     """
 
@@ -71,10 +71,14 @@ class Liveness:
     def failed(self, id: int) -> bool:
         """Note that one of the view could not be reached; whether that has happened too often."""
         self._failures[id] += 1
-        if self._failures[id] < FAILURES:
-            return False
-        del self._failures[id]
-        return True
+        return self._failures[id] >= FAILURES
+
+    def is_alone(self, view: Sequence[Contact], cycle: int) -> bool:
+        """Whether nobody of the view answers."""
+        return bool(view) and all(
+            self._failures[peer.id] >= FAILURES or cycle - self._heard.get(peer.id, cycle) > self.silence
+            for peer in view
+        )
 
     def silent(self, view: Sequence[Contact], cycle: int) -> list[int]:
         """Those of the view that have been silent for too long; to be called once a cycle."""
@@ -90,7 +94,7 @@ class Liveness:
         return True
 
     def objects(self, exchange: int) -> bool:
-        """Take the answer of one who is said to leave; False if nobody was asked under that number."""
+        """Take the answer of one that is said to leave; False if nobody was asked under that number."""
         for id, goodbye in self._goodbyes.items():
             if goodbye.exchange == exchange:
                 del self._goodbyes[id]
@@ -98,7 +102,7 @@ class Liveness:
         return False
 
     def doubts(self) -> list[tuple[int, int]]:
-        """Who is said to leave and has not objected yet, and the number of the question."""
+        """Members that are said to leave and have not objected yet, with the number of the question."""
         return [(id, goodbye.exchange) for id, goodbye in self._goodbyes.items()]
 
     def gone(self, cycle: int) -> list[tuple[int, Replace]]:

@@ -2,7 +2,7 @@
 
 `tick`, `receive` and `unreachable` say what to send, as in `sub2sub.live.core.live_peer`. The topic table is
 SCAMP's view (`ScampPeer`), the super-topic table a `SuperTable`, the very classes that the simulator's
-kernels are tested against; whom an event goes to is decided by the simulator's rules
+kernels are tested against; the receivers of an event are chosen by the simulator's rules
 (`hierarchy.camcast.dissemination`). What is added here is when things are done: a cycle is the turns
 below, one after the other, a check is over when all entries have answered or `patience` cycles later, and an
 answer that comes later is ignored.
@@ -19,12 +19,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import ceil, floor, log
 
-import numpy as np
-
-from hierarchy.camcast.dissemination import choose_targets, choose_upward
 from hierarchy.live import messages as m
+from hierarchy.live.copies import Copies
 from hierarchy.live.liveness import Liveness
 from hierarchy.live.member_settings import Gateways, MemberSettings, Trace
+from hierarchy.live.receivers import choose_receivers
 from hierarchy.live.topic_graph import TopicGraph
 from hierarchy.live.topics_above import TopicsAbove
 from hierarchy.live.unsent import Unsent
@@ -34,7 +33,7 @@ from hierarchy.super_tables.peer import answer
 from sub2sub.kernels.dice import Dice
 
 MOST = 256  # entries of a view; (c + 1) ln n are far fewer
-FEW_LINKS = 4  # up to so many, a member that renews through a gateway also links to who served it
+FEW_LINKS = 4  # up to so many, a member that renews through a gateway also links to its server
 CENSUS_TURNS = ("count", "ask_part")
 LIVE_TURNS = ("believe_goodbyes", "drop_silent", "seek_contact")  # which the simulator does not need
 SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "renew", "beat")
@@ -48,12 +47,12 @@ class Member(TopicsAbove):
     Parameters
     ----------
     own : Contact
-        Who it is.
+        The member itself.
     deliver : callable
         Called with each event, once.
     settings : MemberSettings
     gateways : Gateways
-        Whom to ask for super-contacts.
+        Members to ask for super-contacts.
     graph : TopicGraph
         Which topics are above which.
 
@@ -86,9 +85,10 @@ class Member(TopicsAbove):
         self.census = CensusPeer(own.id, self.settings.census)
         self.seen: OrderedDict[bytes, Trace] = OrderedDict()
         self.counts: Counter[str] = Counter()
-        self.unsent = Unsent()
-        self._due = False
+        self.unsent, self.copies, self._due = Unsent(), Copies(), False
+        self._parting, self._parted_in = self.scamp.parted, 0  # when others were told last to make room
         self._sought = -1  # number of the request for a contact of the own community
+        self._seeks = self._unanswered = 0  # such requests in all, and those without an answer since the last
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Subscribe through a member of the community; with none, found it."""
@@ -100,6 +100,7 @@ class Member(TopicsAbove):
 
     def stand_still(self, missed: int) -> None:
         """Take note of cycles that passed without a tick, as the process was stopped."""
+        super().stand_still(missed)
         self.scamp.stand_still(missed)
 
     def tick(self, dice: Dice) -> m.Sends:
@@ -135,10 +136,21 @@ class Member(TopicsAbove):
             yield self.census.ask(known[dice.next_below(len(known))], dice)
 
     def believe_goodbyes(self, dice: Dice) -> m.Sends:
-        """Let those go who said goodbye and are not there any more; until then, ask them every cycle."""
+        """Drop members that said goodbye and do not answer any more; until then, ask them every cycle."""
+        if self.scamp.parted is not self._parting:
+            self._parting, self._parted_in = self.scamp.parted, self.cycle
+        elif self.cycle - self._parted_in > 2 * self.settings.patience:
+            self.scamp.parted.clear()  # those told to make room have done so
+        held = {link.peer.id: link.expires - self.scamp.grace for link in self.scamp.view}
         for id, message in self.liveness.gone(self.cycle):
-            capped = replace(message, lease=min(message.lease, self._longest_lease()))
-            yield from self.scamp.receive(capped, id, self.cycle, dice)
+            is_over = held.get(id, 0) <= self.cycle  # then it makes room for its next lease, and has no heir
+            if len(self.scamp.view) == 1 and id in held and (is_over or not message.heir):
+                yield from self._drop(id, dice)
+            elif is_over:
+                self.scamp.drop(id)
+            else:
+                capped = replace(message, lease=min(message.lease, self._longest_lease()))
+                yield from self.scamp.receive(capped, id, self.cycle, dice)
         entries = {link.peer.id: link.peer for link in self.scamp.view}
         for id, exchange in self.liveness.doubts():
             if id in entries:
@@ -148,20 +160,43 @@ class Member(TopicsAbove):
         """Drop entries of the view that have not answered for long."""
         for id in self.liveness.silent(self.topic_table(), self.cycle):
             self.counts["silent"] += 1
-            self.scamp.drop(id)
-        yield from ()
+            yield from self._drop(id, dice)
+
+    def _drop(self, id: int, dice: Dice) -> m.Sends:
+        """Drop an entry of the view that does not answer.
+
+        The last one stays until there is another, since it may be there after all; others are asked to serve
+        a new subscription.
+        """
+        last = self.scamp.view[:] if len(self.scamp.view) == 1 else []
+        self.scamp.drop(id)
+        if last:
+            yield from list(self.scamp.renew(self.cycle, dice))
+            self.scamp.view = self.scamp.view or last
 
     def seek_contact(self, dice: Dice) -> m.Sends:
         """Ask a gateway of the own community for a contact: by it one renews, so that parts grow together.
 
-        Once a lease, and every `timeout` cycles while the view is empty or nobody answers.
+        Once a lease, and every `timeout` cycles while the view is empty or nobody answers. One that is not
+        in yet founds the community when it has asked every gateway twice and none has answered, as a process
+        does that enters: its contact may have crashed before it was served, and all others with it. One that
+        is in forgets a contact that does not answer: messages to a process that has crashed need not fail.
         """
+        if self.scamp.served and self.scamp.view and self.scamp.is_lost(self.cycle):
+            self.scamp.contact = None
         known = self.gateways.get(self.own.topic, ())
-        lost = self.scamp.is_lost(self.cycle)
-        every = self.settings.timeout if lost else max(self.settings.scamp.lease // 2, 1)
+        every = self.settings.timeout if self.is_lost() else max(self.settings.scamp.lease // 2, 1)
         if known and (self.cycle + self.own.id) % every == 0:
-            self._sought = dice.next_bits()
-            yield m.Send(known[dice.next_below(len(known))], m.Find(self._sought, (self.own.topic,)))
+            self._unanswered += self._sought >= 0
+            if not self.scamp.served and self._unanswered >= 2 * len(known):
+                yield from self.scamp.join(None, self.cycle, dice)
+            self._seeks, self._sought = self._seeks + 1, dice.next_bits()
+            to = known[(self._seeks + self.own.id) % len(known)]
+            yield m.Send(to, m.Find(self._sought, (self.own.topic,)))
+
+    def is_lost(self) -> bool:
+        """Whether it needs another contact: SCAMP says so, or nobody of the view answers."""
+        return self.scamp.is_lost(self.cycle) or self.liveness.is_alone(self.topic_table(), self.cycle)
 
     def see_whether_due(self, dice: Dice) -> m.Sends:
         """See whether to subscribe again."""
@@ -188,7 +223,7 @@ class Member(TopicsAbove):
         return self.scamp.weigh()
 
     def answer_weights(self, dice: Dice) -> m.Sends:
-        """Answer those who told the weights of links since the last cycle.
+        """Answer the members that told weights of links since the last cycle.
 
         Members do not tick in step, so links count that were told of in the two cycles before.
         """
@@ -205,12 +240,12 @@ class Member(TopicsAbove):
 
     @property
     def is_ready(self) -> bool:
-        """Whether it may publish (CAMCAST, Section 5.1): it is in, and knows who is above, if anybody."""
+        """Whether it may publish (CAMCAST, Section 5.1): it is in, and knows members above, if any."""
         since = self.cycle + self.settings.timeout
         return self.scamp.served and all(table.is_ready(since) for table in self.super_tables())
 
     def topic_table(self) -> list[m.Contact]:
-        """Whom an event goes to within the community."""
+        """The members that an event goes to within the community."""
         return [link.peer for link in self.scamp.view]
 
     def publish(self, event: m.Event, dice: Dice) -> m.Sends:
@@ -223,7 +258,8 @@ class Member(TopicsAbove):
             case m.Event():
                 yield from self._receive_event(message, dice)
             case m.Check():
-                yield m.Send(None, m.Checked(message.exchange))
+                if sender not in self.scamp.parted:
+                    yield m.Send(None, m.Checked(message.exchange))
             case m.Find():
                 z, table = self.settings.topic.z, self.topic_table()
                 told = answer(self.own, table, self.super_tables(), message.topics, z, dice)
@@ -244,7 +280,7 @@ class Member(TopicsAbove):
             case m.Checked() if self.liveness.objects(message.exchange):
                 self.counts["false goodbyes"] += 1
             case m.Supers() | m.Checked() | m.Found():
-                yield from self.receive_super(message, dice)
+                yield from self.receive_super(message, sender, dice)
             case (
                 m.Subscribe(newcomer=other)
                 | m.Copy(newcomer=other)
@@ -262,6 +298,8 @@ class Member(TopicsAbove):
                 yield m.Send(None, m.Beaten())
             case m.Beaten():
                 self.liveness.heard_from(sender, self.cycle)
+            case m.Copy() if not self.copies.take(message.newcomer.id, self.cycle):
+                self.counts["copies too many"] += 1
             case m.Subscribe() | m.Copy() | m.Served():
                 capped = replace(message, lease=min(message.lease, self._longest_lease()))
                 yield from self.scamp.receive(capped, sender, self.cycle, dice)
@@ -276,40 +314,43 @@ class Member(TopicsAbove):
     def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> m.Sends:
         """Note that a message could not be sent: SCAMP sends what was in it by another way, events go again.
 
-        Who cannot be reached leaves the super-topic table at once, and the view after a few heartbeats that
-        failed: of all messages, a few always fail where every seventh does. With nobody left in its view, it
-        subscribes again at once.
+        A super-contact that cannot be reached is checked. An entry of the view is dropped after a few
+        heartbeats that failed: of all messages, a few always fail where every seventh does.
         """
         self.counts["failed"] += 1
-        for table in self.super_tables():
-            table.drop(to.id)
+        yield from self.doubt_above(to, dice)
         match message:
             case m.Beat() if self.scamp.has(to.id) and self.liveness.failed(to.id):
-                self.scamp.drop(to.id)
-                if not self.scamp.view:
-                    yield from self.scamp.renew(self.cycle, dice)
+                yield from self._drop(to.id, dice)
             case m.Subscribe() | m.Copy():
-                yield from self.scamp.undelivered(message, self.cycle, dice)
+                yield from self.send_elsewhere(message, dice)
             case m.Event():
                 self.unsent.note(to, message, self.cycle)
 
-    def _doubt(self, message: m.Replace, sender: int, dice: Dice) -> m.Sends:
-        """Ask who is said to leave, at the address it is known by, whether it is there.
+    def send_elsewhere(self, message: m.Subscribe | m.Copy, dice: Dice) -> m.Sends:
+        """Send a subscription by another way, in half the steps; keep a copy if nobody can be reached.
 
-        One whose lease is over anyway is believed, as it makes room for its next; but whoever has no other in
-        its view keeps it.
+        With all steps, as in the simulator, the dead would be tried a thousand times.
+        """
+        if message.newcomer.id != self.own.id:
+            message = replace(message, steps=message.steps // 2)
+        yield from self.scamp.undelivered(message, self.cycle, dice)
+        if isinstance(message, m.Copy) and message.steps == 0:
+            yield from self.scamp.keep(message.newcomer, message.lease, self.cycle)
+
+    def _doubt(self, message: m.Replace, sender: int, dice: Dice) -> m.Sends:
+        """Ask the member that is said to leave, at its known address, whether it is there.
+
+        A member that has made room for its next lease does not answer.
         """
         leaver = next((link for link in self.scamp.view if link.peer.id == sender), None)
         exchange = dice.next_bits()
-        if leaver and leaver.expires <= self.cycle + self.scamp.grace + 1:
-            if len(self.scamp.view) > 1:
-                self.scamp.drop(sender)
-        elif leaver and self.liveness.doubt(sender, exchange, self.cycle, message):
+        if leaver and self.liveness.doubt(sender, exchange, self.cycle, message):
             yield m.Send(leaver.peer, m.Check(exchange))
 
     def _take_contact(self, contacts: Sequence[m.Contact], dice: Dice) -> m.Sends:
         """Accept a contact that a gateway named; alone, subscribe through it at once."""
-        self._sought = -1
+        self._sought, self._unanswered = -1, 0
         found = [each for each in contacts if each.topic == self.own.topic and each.id != self.own.id]
         if found:
             self.scamp.contact = found[dice.next_below(len(found))]
@@ -341,7 +382,11 @@ class Member(TopicsAbove):
         if event.round >= m.MAX_ROUND:
             self.counts["too far"] += 1
             return
-        upward, within = self._targets(event.upward, dice)
+        chance = event.upward if event.upward >= 0.0 else self.p_sel()
+        tables = [table.entries for table in self.super_tables()]
+        upward, within = choose_receivers(
+            tables, self.topic_table(), chance, self.settings.topic.forward, dice
+        )
         trace.upward, trace.within = len(upward), len(within)
         self.counts["upward"] += len(upward)
         self.counts["within"] += len(within)
@@ -349,22 +394,6 @@ class Member(TopicsAbove):
         for to in (*upward, *within):
             yield m.Send(to, onward)
 
-    def _targets(self, p_sel: float, dice: Dice) -> tuple[list[m.Contact], list[m.Contact]]:
-        """Whom an event goes to: super-processes, and the whole topic table, which SCAMP sizes for that."""
-        supers, view = self.super_contacts(), self.topic_table()
-        rows = [len(each.entries) for each in self.super_tables()]
-        table, first = np.full((len(rows), max(*rows, 1)), -1, np.int32), 0
-        for slot, size in enumerate(rows):
-            table[slot, :size] = np.arange(first, first + size)
-            first += size
-        upward = np.empty((table.size, 2), np.int64)
-        chance = p_sel if p_sel >= 0.0 else self.p_sel()
-        key = np.uint64(dice.key)
-        count, k = choose_upward(table, chance, self.settings.topic.forward, key, upward)
-        row, out = np.arange(len(view), dtype=np.int32), np.empty(len(view), np.int32)
-        within, _ = choose_targets(row, len(view), key, k, out)
-        return [supers[i] for i in upward[:count, 0].tolist()], [view[i] for i in out[:within].tolist()]
-
     def p_sel(self) -> float:
         """The chance to act as a link, or to check the super-topic table."""
-        return self.settings.topic.select(round(self.census.estimate()))
+        return self.settings.topic.select(round(self.census.safe_estimate()))

@@ -12,7 +12,7 @@ from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.errors import InputError, require
 
 Gateways = Mapping[str, Sequence[Contact]]
-"""Well-known members of communities, by topic; who they are is found out by asking, so their id is 0."""
+"""Well-known members of communities, by topic; their ids are learnt by asking, and 0 here."""
 
 
 def supertopics(topic: str) -> tuple[str, ...]:
@@ -41,7 +41,8 @@ class MemberSettings:
         Cycles between two requests of a search.
     grace : float
         How long an entry of the view is kept after its lease, in leases: clocks differ, renewing takes time
-        and may have to be tried again. Who has renewed says so, and who is gone is dropped for its silence.
+        and may have to be tried again. A member that has renewed says so, and one that is gone
+        is dropped for its silence.
     patience : int
         Cycles that the entries of a super-topic table have to answer a check.
     memory : int

@@ -88,9 +88,10 @@ class Event:
 
     @property
     def signed(self) -> bytes:
-        """What a signature is of: all but the round, which changes on the way."""
+        """What a signature is of: the kind, and all but the round, which changes on the way."""
         topic = self.topic.encode()
-        return self.name + struct.pack(">HQd", len(topic), self.publisher, self.upward) + topic + self.data
+        head = struct.pack(">HQd", len(topic), self.publisher, self.upward)
+        return b"event of a community" + self.name + head + topic + self.data
 
 
 Message = ScampMessage | SuperMessage | GridMessage | CensusMessage | Event | Beaten

@@ -13,7 +13,7 @@ a community answers, the process founds it.
 ...         gateways = {".soccer": [alice.address], ".soccer.italy": []}
 ...         async with Process(gateways, period=0.05) as bob:
 ...             italy = bob.community(".soccer.italy")
-...             await italy.publish(b"goal")  # as soon as it is known who is above
+...             await italy.publish(b"goal")  # as soon as it knows members above
 ...             event = await anext(events)
 ...             return event.topic, event.data
 >>> asyncio.run(example())
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
 
 from hierarchy.camcast.community import (
@@ -156,7 +156,7 @@ class Process(Host):
         core.stand_still(self.missed)
         return list(core.tick(self.draws()))
 
-    def receive_at(self, core: Member, frame: Frame) -> list[m.Send]:
+    def receive_at(self, core: Member, frame: Frame, teller: str) -> list[m.Send]:
         """Hand a member a message."""
         return list(core.receive(frame.message, frame.sender, self.draws()))
 
@@ -165,14 +165,28 @@ class Process(Host):
         return list(core.unreachable(to, message, self.draws()))
 
     def core_for(self, frame: Frame) -> Member | None:
-        """The member a frame is for; a question to the gateway is for whoever can answer it."""
+        """The member a frame is for; a question to the gateway is for any member that can answer it."""
         core: Member | None = self.cores.get(frame.to)
         if core is None and isinstance(frame.message, m.Route | m.Meet):
             return next(iter(self.cores.values()), None)
+        if core is None and isinstance(frame.message, m.Event):  # for an earlier life of this process
+            topic = frame.message.topic
+            return next(
+                (each for each in self.cores.values() if self.graph.includes(each.own.topic, topic)), None
+            )
         if core or not isinstance(frame.message, m.Find | m.Compare) or frame.to == self.id:
             return core
         topics = frame.message.topics if isinstance(frame.message, m.Find) else (frame.message.topic,)
         return next((each for each in self.cores.values() if each.own.topic in topics), None)
+
+    def post(
+        self, to: Contact, sender: int, message: m.Message, failed: Callable[[], None], teller: str = ""
+    ) -> None:
+        """Send a message; one to an earlier life of this process fails, since nobody has that number now."""
+        if to.address == self.address and to.id and to.id not in self.cores:
+            asyncio.get_running_loop().call_soon(failed)
+        else:
+            super().post(to, sender, message, failed, teller)
 
     async def find_contact(self, topic: str) -> Contact | None:
         """Ask the gateways of a community for one of its members."""
@@ -258,7 +272,7 @@ class Community:
             if member.is_ready:
                 break
             await asyncio.sleep(process.period / 4)
-        name, chance = process.dice.randbytes(NAME), -1.0 if upward is None else float(upward)
+        name, chance = process.dice.randbytes(NAME), -1.0 if upward is None else float(upward) + 0.0
         event = m.Event(name, self.topic, member.own.id, 0, chance, data)
         if process.signer:
             event = process.signer.sign(event)

@@ -52,9 +52,6 @@ class TrialHistory(CommunityHistory):
         await asyncio.sleep(STORM * PERIOD)
         self.network.conditions = self.calm
         await publishing
-        for event, wanted in self._wanted.items():  # above, tables are empty until the next search
-            own = max((self.participants[number].topic for number in wanted), key=len, default="")
-            self._wanted[event] = {k for k in wanted if self.participants[k].topic == own}
         await asyncio.sleep(SPREAD * PERIOD)
         for line in self.missing():
             self.violate(f"{line} that could not be sent at first")

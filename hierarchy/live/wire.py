@@ -9,6 +9,7 @@ from typing import Any
 from hierarchy.live import messages as m
 from hierarchy.live.messages import Contact
 from hierarchy.live.topic_graph import MAX_TOPIC
+from hierarchy.membership.census.peer import LAST
 from sub2sub.live.wire.framing import (
     MAX_HOST,
     Check,
@@ -33,7 +34,7 @@ MAX_DEPTH = 32  # bits of a path in the P-Grid
 MAX_POSTINGS = 2048
 MAX_STEPS = 1024
 MAX_WEIGHT = 1e12  # of links in SCAMP
-MAX_EPOCH = 1 << 40  # of counts in the census
+MAX_EPOCH = 2 * LAST  # of counts in the census
 MAX_MINIMA = 1024
 NAME = 16  # bytes of an event's name
 

@@ -14,18 +14,7 @@ from hierarchy.membership.transport import SimulatedTransport
 from hierarchy.membership.unstructured import Unstructured
 
 __all__ = [
-    "CommunityOverlay",
-    "Flooding",
-    "Found",
-    "Gateways",
-    "Membership",
-    "OverlayFinder",
-    "PGrid",
-    "PGridSettings",
-    "Scamp",
-    "ScampSettings",
-    "SemiStructured",
-    "SimulatedTransport",
-    "Structured",
+    "CommunityOverlay", "Flooding", "Found", "Gateways", "Membership", "OverlayFinder", "PGrid",
+    "PGridSettings", "Scamp", "ScampSettings", "SemiStructured", "SimulatedTransport", "Structured",
     "Unstructured",
-]
+]  # fmt: skip

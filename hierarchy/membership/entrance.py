@@ -8,6 +8,9 @@ number that the answering peer knows, so all newcomers but one find such a one. 
 again; it founds the community after `CONFIRM` searches that named nobody. If they named others, these wait
 for it: it then subscribes through the smallest of them, and founds the community when its own request comes
 back to it (`ScampPeer`).
+
+Until somebody has served its subscription, a newcomer decides anew with every search: the member that it has
+subscribed through may have crashed before anybody served that one.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ FOUND, WAIT = -1, -2  # in place of the number of a member
 def decide(own: int, members: Sequence[int], failed_searches: int) -> int:
     """Choose the member to subscribe through, given the members that a search found.
 
-    `failed_searches` is the number of earlier searches that found no member to subscribe through. Returns
+    `failed_searches` is the number of earlier searches, none of which has brought the newcomer in. Returns
     `FOUND` if the newcomer should found the community, and `WAIT` if it should search again.
 
     Examples

@@ -1,23 +1,19 @@
 """The unstructured membership, with super-contacts found by flooding a neighbourhood (CAMCAST, Section 3.3).
 
-FIND_SUPER_CONTACT as Figure 5 has it: a request spreads from neighbour to neighbour, whatever their topics,
-instead of to gateways (`hierarchy.super_tables.flood`). The neighbourhood is the view of a CYCLON of all
-processes, which is kept by messages that are billed. A newcomer to it gets one of the last that came as its
-contact. Communities are still entered through their gateways.
+FIND_SUPER_CONTACT as in Figure 5: a request spreads from neighbour to neighbour of any topic, not to gateways
+(`hierarchy.super_tables.flood`). Neighbours are the entries of the view in a CYCLON overlay of all processes,
+whose messages are billed. The first neighbour of a newcomer is one of the last processes that joined.
+Newcomers still join communities through their gateways.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings
-from hierarchy.membership.census.settings import CensusSettings
-from hierarchy.membership.scamp.settings import ScampSettings
-from hierarchy.membership.scamp_membership import part
 from hierarchy.membership.unstructured import Unstructured
 from hierarchy.super_tables.flood import Flood
 from hierarchy.topics import TopicTree
@@ -28,7 +24,7 @@ from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import FREE
 
 STREAM = stream_number("flooding contacts")
-RECENT = 8  # peers that came last, one of whom a newcomer gets as its contact
+RECENT = 8  # the peers that joined last; the contact of a newcomer is one of them
 
 
 class Flooding(Unstructured):
@@ -36,27 +32,16 @@ class Flooding(Unstructured):
 
     Parameters
     ----------
-    tree, topic, seed, settings, scamp, census, true_sizes
-        As of `Unstructured`.
+    tree, topic, seed, settings, **others
+        As of `Unstructured`, which has an example.
     ttl : int
-        Steps a request goes at most.
+        Maximum number of steps of a request.
     cyclon : CyclonSettings, optional
-        Of the neighbourhood; views of 8 by default.
-
-    Examples
-    --------
-    >>> from hierarchy.camcast import Communities
-    >>> group = Communities.chain(7, 27, 84)
-    >>> membership, network = Flooding(group.tree, group.topic, seed=1), Network.whole(118)
-    >>> membership.join(np.arange(118), np.full(118, -1), cycle=0)
-    >>> for cycle in range(10):
-    ...     cost = membership.step(cycle, network)
-    >>> tables = membership.tables()
-    >>> bool((tables.super_table[tables.topic > 0, 0, 0] >= 0).all())
-    True
+        Settings of the CYCLON overlay; views of 8 by default.
     """
 
     name = "flooding"
+    saved = (*Unstructured.saved, "cyclon", "recent")
 
     def __init__(
         self,
@@ -64,32 +49,31 @@ class Flooding(Unstructured):
         topic: ArrayLike,
         seed: int,
         settings: Settings | None = None,
-        scamp: ScampSettings | None = None,
-        census: CensusSettings | None = None,
-        true_sizes: bool = False,
+        *,
         ttl: int = 3,
         cyclon: CyclonSettings | None = None,
+        **others: Any,
     ) -> None:
         n = np.asarray(topic).size
         self.cyclon = Cyclon(n, cyclon or CyclonSettings(view=8, shuffle=4), seed)
         self.flood = Flood(np.full(self.cyclon.view.shape, -1, np.int32), ttl)
         self.recent = np.full(RECENT, -1, np.int64)
-        super().__init__(tree, topic, seed, settings, scamp, self.flood, census, true_sizes)
+        super().__init__(tree, topic, seed, settings, finder=self.flood, **others)
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
-        """Start `peers` with empty tables, each with one of the last that came as its first neighbour."""
+        """Start `peers` with empty tables; the first neighbour of each is one of the last that joined."""
         newcomers = np.asarray(peers, np.int64)
-        came = np.concatenate([self.recent[self.recent >= 0], newcomers])
-        before = len(came) - len(newcomers) + np.arange(len(newcomers))  # how many came before each of them
+        joined = np.concatenate([self.recent[self.recent >= 0], newcomers])
+        before = len(joined) - len(newcomers) + np.arange(len(newcomers))  # how many joined before each
         drawn = draws(cycle_key(self.seed, STREAM, cycle), newcomers)
         back = 1 + (drawn % np.maximum(np.minimum(before, RECENT), 1).astype(np.uint64)).astype(np.int64)
-        first = np.where(before > 0, came[np.maximum(before - back, 0)], -1)
+        first = np.where(before > 0, joined[np.maximum(before - back, 0)], -1)
         self.cyclon.join(newcomers, np.where(first == newcomers, -1, first), cycle)
-        self.recent[: min(len(came), RECENT)] = came[-RECENT:]
+        self.recent[: min(len(joined), RECENT)] = joined[-RECENT:]
         super().join(peers, contacts, cycle)
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
-        """Step the neighbourhood, then everything else."""
+        """Step CYCLON, then everything else."""
         kept = self.cyclon.step(cycle, network)
         view = self.cyclon.view
         self.flood.neighbourhood[:] = np.where(view == FREE, -1, view & 0xFFFFFFFF)
@@ -99,7 +83,7 @@ class Flooding(Unstructured):
         return {**costs, "neighbourhood": kept["messages"]}
 
     def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """With the neighbourhood."""
+        """Messages and bytes of the last cycle by member, with those of CYCLON."""
         messages, size = (own + kept for own, kept in zip(super().spent(), self.cyclon.spent(), strict=True))
         return messages, size
 
@@ -109,14 +93,3 @@ class Flooding(Unstructured):
         holders, peers, _ = self.cyclon.links()
         found[peers[alive[holders] == 1]] = True
         return found
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All state that a checkpoint stores."""
-        own = {f"cyclon {name}": array for name, array in self.cyclon.arrays().items()}
-        return {**super().arrays(), **own, "recent": self.recent}
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Restore the state that `arrays` returned."""
-        super().load(arrays)
-        self.cyclon.load(part(arrays, "cyclon "))
-        self.recent[:] = arrays["recent"]

@@ -48,8 +48,7 @@ class Gateways:
 
     def grow(self, topics: int) -> None:
         """Allocate space for more topics."""
-        more = np.full((topics - len(self.table), self.table.shape[1]), -1, np.int32)
-        self.table = np.concatenate([self.table, more])
+        self.table = np.pad(self.table, ((0, topics - len(self.table)), (0, 0)), constant_values=-1)
 
     def admit(
         self, peers: NDArray[np.int64], topic: NDArray[np.int32], cycle: int, channel: Channel, seed: int
@@ -67,16 +66,7 @@ class Gateways:
         """Ask the gateways of the requested topics, nearest first, then a member of the same community."""
         found = search.nothing()
         key = np.uint64(peer_key(cycle_key(search.seed, STREAM, search.cycle), -1))
-        messages = ask_all(
-            search.state,
-            search.slots,
-            search.topic_table,
-            self.table,
-            search.requests,
-            search.channel,
-            key,
-            found,
-        )
+        messages = ask_all(search.tables, self.table, search.requests, search.channel, key, found)
         return found, int(messages)
 
 
@@ -100,7 +90,7 @@ def admit_all(gateways, peers, topic, channel, key, contacts):
                 if below(draw(own, j), count) == 0:  # each of them with the same chance
                     contacts[i] = row[j]
         channel.sent[peer] += 1
-        channel.sent[contacts[i] if contacts[i] >= 0 else peer] += 1  # alone, it is its own gateway
+        channel.sent[contacts[i] if contacts[i] >= 0 else peer] += 1  # a founder is its own gateway
         for j in range(len(row)):
             if row[j] == peer:
                 break
@@ -110,51 +100,40 @@ def admit_all(gateways, peers, topic, channel, key, contacts):
 
 
 @kernel
-def ask_all(state, slots, topic_table, gateways, requests, channel, key, found):
+def ask_all(tables, gateways, requests, channel, key, found):
     """Send each request to gateways, topic by topic, then to a neighbour; return the number of messages."""
-    told = np.empty(found.shape[1], np.int32)
+    _, slots, topic_table = tables
+    reply = np.empty(found.shape[1], np.int32)
     messages = 0
     for number in range(len(requests)):
-        member, slot, scope = requests[number]
+        request, row = requests[number], found[number]
+        member, slot, scope = request
         own = peer_key(peer_key(key, slot), member)
         k = np.int64(0)
         for i in range(slots.start[slot], slots.start[slot] + scope):
             for asked in gateways[slots.chain[i]]:
                 if asked >= 0 and asked != member:
                     messages += 2
-                    k = put_to(
-                        state,
-                        slots,
-                        topic_table,
-                        requests[number],
-                        asked,
-                        channel,
-                        own,
-                        k,
-                        told,
-                        found[number],
-                    )
-            if found[number, 0] >= 0:
+                    k = put_to(tables, request, asked, channel, own, k, reply, row)
+            if row[0] >= 0:
                 break
         known = entries(topic_table[member])
-        if found[number, 0] < 0 and known > 0:
+        if row[0] < 0 and known > 0:
             asked = topic_table[member, below(draw(own, k), known)]
             messages += 2
-            k = put_to(
-                state, slots, topic_table, requests[number], asked, channel, own, k + 1, told, found[number]
-            )
+            k = put_to(tables, request, asked, channel, own, k + 1, reply, row)
     return messages
 
 
 @kernel
-def put_to(state, slots, topic_table, request, asked, channel, own, k, told, row):
+def put_to(tables, request, asked, channel, own, k, reply, row):
     """Merge one process's reply to a request into `row`; return the number of the next draw."""
     member, slot, scope = request
     through = ask(channel, member, asked, own, k)
     k += 2
     if through:
-        k = answer(state, slots, slot, scope, topic_table, asked, len(told), told, own, k)
-        for candidate in told:
+        k = answer(tables, slot, scope, asked, len(reply), reply, own, k)
+        for candidate in reply:
             if candidate >= 0:
-                merge(state.topic, row, len(told), slots, slot, candidate)
+                merge(tables.state.topic, row, len(reply), tables.slots, slot, candidate)
     return k

@@ -21,7 +21,7 @@ from sub2sub.overlay.network import Network
 
 @runtime_checkable
 class Membership(Layer, Protocol):
-    """A layer (`step`, `join`, `arrays`, `load`) with six more methods.
+    """A layer with the methods that CAMCAST needs.
 
     Attributes
     ----------

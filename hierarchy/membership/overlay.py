@@ -6,7 +6,7 @@ churn, changed subscriptions) therefore work without knowledge of topics.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,11 @@ from hierarchy.topics import NestedRanges, TopicTree
 from hierarchy.topics.encoding import Added
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import normalise
-from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
+from sub2sub.overlay.stack import Stack
 
 
-class CommunityOverlay:
+class CommunityOverlay(Stack):
     """A population of topic subscribers with a membership, which the engine can step.
 
     Parameters
@@ -34,8 +34,6 @@ class CommunityOverlay:
         The topics and their ranges.
     topics : (n,) array
         Topic of each subscription, by name or number. Each subscription is one peer.
-    seed : int
-        Random seed.
     settings : Settings, optional
         Settings of CAMCAST.
     membership : callable, optional
@@ -70,19 +68,13 @@ class CommunityOverlay:
         ids: ArrayLike | None = None,
         hosts: ArrayLike | None = None,
     ) -> None:
-        self.ranges, self.seed, self.settings = ranges, seed, settings
+        self.ranges, self.settings = ranges, settings
         numbers = Communities.of(ranges.tree, topics).topic
         closed = ranges.bounds()[numbers] - np.array([0, 1])
-        self.population = Population.of(closed[:, :1], closed[:, 1:], ids, hosts, spare, seed)
-        self.network = Network.whole(len(self.population))
-        self.network.alive[:] = self.population.present
-        self.membership = membership(ranges.tree, np.zeros(len(self.population), np.int32), seed, settings)
-        self._follow(np.arange(len(self.population)))
-
-    @property
-    def layers(self) -> tuple[Membership]:
-        """The one layer."""
-        return (self.membership,)
+        population = Population.of(closed[:, :1], closed[:, 1:], ids, hosts, spare, seed)
+        self.membership = membership(ranges.tree, np.zeros(len(population), np.int32), seed, settings)
+        super().__init__(population, [self.membership], seed)
+        self._follow(np.arange(len(population)))
 
     @property
     def topic(self) -> NDArray[np.int32]:
@@ -90,7 +82,7 @@ class CommunityOverlay:
         return self.membership.topic
 
     def communities(self) -> Communities:
-        """The communities and their members, including crashed and dormant peers; of no topic: the root's."""
+        """The communities with all members, also crashed ones; a peer without a topic is in the root's."""
         known = np.isin(self.topic, list(self.ranges.tree))
         return Communities.of(self.ranges.tree, np.where(known, self.topic, 0))
 
@@ -101,13 +93,8 @@ class CommunityOverlay:
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Start or restart peers, each with its subscription in the population."""
-        self.network.alive[peers] = 1
         self._follow(peers)
-        self.membership.join(peers, contacts, cycle)
-
-    def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
-        """Run one cycle of the membership; return its cost."""
-        return {self.membership.name: self.membership.step(cycle, self.network)}
+        super().join(peers, contacts, cycle)
 
     def restored(self) -> None:
         """Set the topics of peers whose ranges came from a checkpoint."""

@@ -47,16 +47,3 @@ def named(n: int, *tables: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
     for table in tables:
         mask[table.ravel()] = True
     return mask[:n]
-
-
-def widened(rows: NDArray[np.int32], width: int) -> NDArray[np.int32]:
-    """Copy rows into wider ones.
-
-    Examples
-    --------
-    >>> widened(np.array([[7]], np.int32), 3)
-    array([[ 7, -1, -1]], dtype=int32)
-    """
-    wide = np.full((len(rows), width), -1, np.int32)
-    wide[:, : rows.shape[1]] = rows
-    return wide

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,11 +28,12 @@ from hierarchy.membership.scamp.layer import Scamp
 from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.super_tables.layer import Finder, SuperTables
 from hierarchy.topics import TopicTree
+from sub2sub.overlay.layer import LayerBase
 from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import table_links
+from sub2sub.overlay.views import LinkTable, table_links
 
 
-class ScampMembership(ABC):
+class ScampMembership(LayerBase, ABC):
     """Topic tables by SCAMP, super-topic tables by a finder, sizes by a census.
 
     Parameters
@@ -45,9 +45,11 @@ class ScampMembership(ABC):
     scamp, census : optional
         Settings of SCAMP and of the census.
     true_sizes : bool
-        Whether members are told the true sizes of their communities, as the paper assumes. Then nobody
-        counts, and what a count is needed for is left out: growing small views, merging parts of a community.
+        Whether members know the true sizes of their communities, as the paper assumes. Then there is no
+        census, and the functions that need it are off: growing small views, merging parts of a community.
     """
+
+    saved: tuple[str, ...] = ("scamp", "supers", "census", "waiting")
 
     def __init__(
         self,
@@ -55,10 +57,10 @@ class ScampMembership(ABC):
         topic: ArrayLike,
         seed: int,
         settings: Settings | None,
-        finder: Finder,
         scamp: ScampSettings | None,
-        census: CensusSettings | None,
-        true_sizes: bool,
+        finder: Finder,
+        census: CensusSettings | None = None,
+        true_sizes: bool = False,
     ) -> None:
         self.seed, self.true_sizes = seed, true_sizes
         self.topic = np.asarray(topic, np.int32)
@@ -73,7 +75,7 @@ class ScampMembership(ABC):
             settings,
             sizes=None if true_sizes else self.census.sizes,
         )
-        self.joining = np.empty(0, np.int64)
+        self.waiting = np.empty(0, np.int64)
         self.sent: Sent = ()  # for contacts and the census
 
     @abstractmethod
@@ -87,19 +89,19 @@ class ScampMembership(ABC):
         self.scamp.leave(peers, cycle)
         self.supers.leave(peers, cycle)
         self.census.leave(peers)
-        self.joining = self.joining[~np.isin(self.joining, peers)]
+        self.waiting = self.waiting[~np.isin(self.waiting, peers)]
 
     def sizes(self) -> NDArray[np.float64]:
         """Each member's estimate of the size of its community."""
         return self.census.sizes()
 
     def inside(self) -> NDArray[np.bool_]:
-        """Which members are in their communities: somebody has served them, or they are the founders."""
+        """Which members are in their communities: the founders, and those that a member has served."""
         served: NDArray[np.bool_] = self.scamp.views.served == 1
         return served
 
     def ready(self) -> NDArray[np.bool_]:
-        """Which members may publish: they are in, and their super-topic tables are ready."""
+        """Which members may publish: those in their communities whose super-topic tables are ready."""
         return self.inside() & self.supers.ready()
 
     def topics_changed(self) -> None:
@@ -110,7 +112,7 @@ class ScampMembership(ABC):
         """The views of SCAMP and the super-topic tables."""
         return Tables(self.topic, self.scamp.views.partial, self.supers.state.table)
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def links(self) -> LinkTable:
         """The views of SCAMP and the super-topic tables as (holders, members, stamps of 0)."""
         return table_links(self.scamp.views.partial, self.supers.state.table)
 
@@ -118,36 +120,18 @@ class ScampMembership(ABC):
         """Which members a live member still refers to."""
         return self.scamp.referenced(alive) | named(len(alive), self.supers.state.table[alive == 1])
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All state that a checkpoint stores."""
-        return {
-            **{f"scamp {name}": array for name, array in self.scamp.arrays().items()},
-            **{f"supers {name}": array for name, array in self.supers.arrays().items()},
-            **{f"census {name}": array for name, array in self.census.arrays().items()},
-            "waiting": self.joining,
-        }
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Restore the state that `arrays` returned."""
-        self.scamp.load(part(arrays, "scamp "))
-        self.supers.load(part(arrays, "supers "))
-        self.topic[:] = self.supers.state.topic
-        self.supers.state = self.supers.state._replace(topic=self.topic)
-        self.census.load(part(arrays, "census "))
-        self.joining = arrays["waiting"].copy()
-
     def _start(self, peers: NDArray[np.int64], supers: ArrayLike, cycle: int) -> None:
         """Start peers with empty tables, except for a super-contact if given."""
         self.supers.join(peers, supers, cycle)
         self.census.join(peers, cycle)
-        self.joining = np.concatenate([self.joining[~np.isin(self.joining, peers)], peers])
+        self.waiting = np.concatenate([self.waiting[~np.isin(self.waiting, peers)], peers])
 
     def _keep_tables(self, cycle: int, network: Network) -> dict[str, dict[str, int]]:
         """Run one cycle of everything except finding contacts for newcomers; return the cost of each part."""
         channel = channel_of(network)
         self.sent = ((channel.sent, 3 * WORD),)
         contacts, census = self._renew_contacts(cycle, channel), {"messages": 0, "bytes": 0}
-        if not self.true_sizes:  # as published, nobody counts, and parts find together by chance
+        if not self.true_sizes:  # as published there is no census, and parts merge only by chance
             counting = channel.afresh()
             census = dict(self.census.step(cycle, self.scamp.views.partial, counting))
             self.sent += ((counting.sent, self.census.tally_bytes),)
@@ -155,11 +139,7 @@ class ScampMembership(ABC):
             self.scamp.views.wanted[:] = np.where(self.census.joined == 1, np.floor(wanted), 0)
             contacts += self._merge_parts(cycle, channel)
         return {
-            "contacts": {
-                "messages": contacts,
-                "failed": int(channel.failed[0]),
-                "bytes": 3 * WORD * contacts,
-            },
+            "contacts": channel.cost(contacts, 3 * WORD),
             "census": {**census, "failed": 0},
             "topic tables": self.scamp.step(cycle, network),
             "super tables": self.supers.step(cycle, network),
@@ -196,8 +176,3 @@ def add_up(costs: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """
     whole = {name: sum(cost[name] for cost in costs.values()) for name in ("messages", "failed", "bytes")}
     return {**whole, **{part: cost["messages"] for part, cost in costs.items()}}
-
-
-def part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """The arrays of one part of a membership, with the prefix removed from their names."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -4,15 +4,13 @@ Every `refresh` cycles each member searches the P-Grid for ln N + c members of i
 the nearest supertopic that has members. N is the number of members that the answering peer knows, so members
 need not know the size.
 
-Not in the paper: one of the ln N + c is the member next to the searcher in the order of numbers, after the
-last the first. Random ones alone leave, with probability e^-c or so, somebody in nobody's table until the
-next search; these form a ring, so the community is strongly connected as long as the P-Grid knows all of it.
+Not in the paper: one of the ln N + c is the next member in the order of numbers, the first one after the
+last. With random entries alone, some member is in no table until the next search with probability of about
+e^-c. The next members form a ring, so the community is strongly connected as long as the P-Grid knows all of
+it.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,27 +21,25 @@ from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.pgrid.layer import PGrid
 from hierarchy.membership.pgrid.settings import PGridSettings
 from hierarchy.membership.rows import named
-from hierarchy.membership.scamp_membership import part
 from hierarchy.super_tables.slots import slots_of
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
+from sub2sub.overlay.layer import LayerBase
 from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import table_links
+from sub2sub.overlay.views import LinkTable, table_links
 
 
-class Structured:
+class Structured(LayerBase):
     """Topic and super-topic tables drawn uniformly from the members that a P-Grid knows.
 
     Parameters
     ----------
     tree, topic, seed, settings, true_sizes
         As of `Unstructured`.
-    pgrid : PGridSettings, optional
     refresh : int
-        Number of cycles between two searches of a member; in the paper it depends on how fast subscriptions
-        change.
+        Number of cycles between two searches of a member; the paper makes it depend on the rate of changes.
     ring : bool
-        Whether the next member is one of those in a topic table; in the paper all are random.
+        Whether topic tables contain the next member; in the paper all entries are random.
 
     Examples
     --------
@@ -58,6 +54,7 @@ class Structured:
     """
 
     name = "structured"
+    saved = ("pgrid", "topic_table", "super_table", "known", "searched")
     cycles_to_join = 1
 
     def __init__(
@@ -75,38 +72,38 @@ class Structured:
             raise InputError(f"refresh: expected a whole number, 1 or more, got {refresh!r}")
         self.topic = np.asarray(topic, np.int32)
         self.settings, self.true_sizes = settings, true_sizes
-        self.grid = PGrid(tree, self.topic, seed, pgrid)
+        self.pgrid = PGrid(tree, self.topic, seed, pgrid)
         self.slots = slots_of(tree)
         self.refresh, self.ring = refresh, ring
         n, own = len(self.topic), for_topics(settings, tree.capacity, tree)
         self.topic_table = np.full((n, max(s.table_size(n) for s in own)), -1, np.int32)
         self.super_table = np.full((n, self.slots.most, max(s.z for s in own)), -1, np.int32)
         self.known = np.ones(n)  # members of the own community, as the last search found
-        self.searched = np.zeros(n, bool)  # for whom a search reached where its key belongs
+        self.searched = np.zeros(n, bool)  # members whose search reached where its key belongs
         self.hops = np.empty(0, np.int64)  # of the searches of the last step
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
         """Start `peers` with empty tables; contacts are peers of the P-Grid (-1: ask its gateways)."""
-        self.grid.join(peers, contacts, cycle)
+        self.pgrid.join(peers, contacts, cycle)
         self._clear(np.asarray(peers, np.int64))
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
         """Remove `peers` from the P-Grid."""
-        self.grid.leave(peers, cycle)
+        self.pgrid.leave(peers, cycle)
         self._clear(np.asarray(peers, np.int64))
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
         """Step the P-Grid, then search for the members whose tables are due or empty."""
-        overlay = self.grid.step(cycle, network)
+        overlay = self.pgrid.step(cycle, network)
         channel = channel_of(network)
         members = np.arange(len(self.topic))
-        present = (network.alive == 1) & (self.grid.announce_in >= 0)
+        present = (network.alive == 1) & (self.pgrid.announce_in >= 0)
         due = np.flatnonzero(
             present & (((members + cycle) % self.refresh == 0) | (self.topic_table[:, 0] < 0))
         )
         wanted = self.topic_table.shape[1]
-        found = self.grid.search(due, self.topic[due], wanted, cycle, channel)
-        own = for_topics(self.settings, self.grid.tree.capacity, self.grid.tree)
+        found = self.pgrid.search(due, self.topic[due], wanted, cycle, channel)
+        own = for_topics(self.settings, self.pgrid.tree.capacity, self.pgrid.tree)
         sizes = np.array(
             [own[t].table_size(int(n)) for t, n in zip(self.topic[due], found.known, strict=True)], np.int64
         )
@@ -145,7 +142,7 @@ class Structured:
 
     def topics_changed(self) -> None:
         """Update the state after topics or further parents were added; tables change when they are due."""
-        self.slots = slots_of(self.grid.tree)
+        self.slots = slots_of(self.pgrid.tree)
         more = self.slots.most - self.super_table.shape[1]
         if more > 0:
             self.super_table = np.pad(self.super_table, ((0, 0), (0, more), (0, 0)), constant_values=-1)
@@ -154,32 +151,15 @@ class Structured:
         """Which members a live member still refers to."""
         live = alive == 1
         own = named(len(alive), self.topic_table[live], self.super_table[live])
-        return self.grid.referenced(alive) | own
+        return self.pgrid.referenced(alive) | own
 
     def tables(self) -> Tables:
         """The tables from the last searches."""
         return Tables(self.topic, self.topic_table, self.super_table)
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def links(self) -> LinkTable:
         """The tables from the last searches, as (holders, members, stamps of 0)."""
         return table_links(self.topic_table, self.super_table)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All state that a checkpoint stores."""
-        return {
-            **{f"pgrid {name}": array for name, array in self.grid.arrays().items()},
-            "topic_table": self.topic_table,
-            "super_table": self.super_table,
-            "known": self.known,
-            "searched": self.searched,
-        }
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Restore the state that `arrays` returned."""
-        self.grid.load(part(arrays, "pgrid "))
-        self.topic_table = arrays["topic_table"].copy()
-        self.super_table = arrays["super_table"].copy()
-        self.known, self.searched = arrays["known"].copy(), arrays["searched"].copy()
 
     def _clear(self, peers: NDArray[np.int64]) -> None:
         self.topic_table[peers] = -1
@@ -200,25 +180,17 @@ class Structured:
         numbers = s.first[self.topic[due]] + slot
         own = numbers < s.first[self.topic[due] + 1]
         due, numbers, z = due[own], numbers[own], z[own]
-        # A branch above a chain is searched for only where the chain gave nobody.
+        # A branch above a chain is searched only if the chain has no member.
         below = s.after[numbers]
         chain_table = np.maximum(below - s.first[self.topic[due]], 0)
         blocked = (below >= 0) & (self.super_table[due, chain_table, 0] >= 0)
         self.super_table[due[blocked], slot] = -1
         due, numbers, z = due[~blocked], numbers[~blocked], z[~blocked]
-        most = self.super_table.shape[2]
-        found = np.full((len(due), most), -1, np.int32)
-        messages, place = 0, 0
-        left = np.arange(len(due))
-        while len(left):
-            topics = s.chain[s.start[numbers[left]] + place]
-            answers = self.grid.search(due[left], topics, most, cycle, channel, salt=1 + slot * 1000 + place)
-            found[left] = answers.members
-            hops.append(answers.hops)
-            messages += int(answers.messages.sum()) + len(left)
-            place += 1
-            more = s.start[numbers] + place < s.start[numbers + 1]
-            left = np.flatnonzero((found[:, 0] < 0) & more)
+        most, scope = self.super_table.shape[2], s.start[numbers + 1] - s.start[numbers]
+        found, messages, steps = self.pgrid.search_up(
+            due, s.chain, s.start[numbers], scope, most, cycle, channel, 1 + slot * 1000
+        )
+        hops.append(steps)
         kept = found[:, 0] >= 0
         found[np.arange(most) >= z[:, None]] = -1
         self.super_table[due[kept], slot] = found[kept]

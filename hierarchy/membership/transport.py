@@ -29,8 +29,6 @@ class SimulatedTransport:
     ----------
     tree : TopicTree
         The hierarchy of topics; more topics may be added later.
-    seed : int
-        Random seed.
     settings : Settings, optional
         Settings of CAMCAST. By default a member that sends upward sends to its whole super-topic table.
     capacity : int
@@ -71,7 +69,7 @@ class SimulatedTransport:
         self.cycle = 0
         self._changes = tree.changes
         self._members: dict[tuple[int, int], int] = {}  # (process, topic) -> member
-        self._owner: list[tuple[int, Subscriber]] = []  # of each member: process, whom to tell
+        self._owner: list[tuple[int, Subscriber]] = []  # of each member: process, callback
         self._events = 0
 
     def join(self, process: int, topic: str, deliver: Subscriber) -> None:

@@ -32,8 +32,6 @@ class Unstructured(ScampMembership):
         The hierarchy of topics.
     topic : (n,) array
         Community of each current or future member.
-    seed : int
-        Random seed.
     settings : Settings, optional
         Settings of CAMCAST.
     scamp : ScampSettings, optional
@@ -73,7 +71,7 @@ class Unstructured(ScampMembership):
         true_sizes: bool = False,
     ) -> None:
         self.gateways = Gateways(tree.capacity)
-        super().__init__(tree, topic, seed, settings, finder or self.gateways, scamp, census, true_sizes)
+        super().__init__(tree, topic, seed, settings, scamp, finder or self.gateways, census, true_sizes)
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
         """Start `peers` with empty tables; contacts are in their community or a supertopic (-1: gateways)."""
@@ -81,25 +79,21 @@ class Unstructured(ScampMembership):
         self._start(peers, contacts, cycle)
         own = (contacts >= 0) & (self.topic[contacts] == self.topic[peers])
         self.scamp.join(peers[own], contacts[own], cycle)
-        self.joining = self.joining[~np.isin(self.joining, peers[own])]
+        self.waiting = self.waiting[~np.isin(self.waiting, peers[own])]
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
         """Admit newcomers, then step SCAMP and the super-topic tables."""
         channel = channel_of(network)
-        newcomers = self.joining[network.alive[self.joining] == 1]
+        newcomers = self.waiting[network.alive[self.waiting] == 1]
         contacts = self.gateways.admit(newcomers, self.topic, cycle, channel, self.seed)
         answered = contacts >= FOUNDS
-        self.joining = np.setdiff1d(self.joining, newcomers[answered], assume_unique=True)
+        self.waiting = np.setdiff1d(self.waiting, newcomers[answered], assume_unique=True)
         self.scamp.join(newcomers[answered], contacts[answered], cycle)
-        costs = self._keep_tables(cycle, network)
+        asked = channel.cost(2 * len(newcomers), WORD)
+        costs = add_up({"newcomers": asked, **self._keep_tables(cycle, network)})
+        costs["contacts"] += costs.pop("newcomers")
         self.sent += ((channel.sent, WORD),)
-        asked = 2 * len(newcomers)
-        costs["contacts"] = {
-            "messages": costs["contacts"]["messages"] + asked,
-            "failed": costs["contacts"]["failed"] + int(channel.failed[0]),
-            "bytes": costs["contacts"]["bytes"] + WORD * asked,
-        }
-        return add_up(costs)
+        return costs
 
     def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Messages and bytes of the last cycle, by member."""
@@ -110,7 +104,7 @@ class Unstructured(ScampMembership):
     ) -> tuple[NDArray[np.int64], int]:
         """Ask the gateways of their community."""
         others = self.gateways.admit(members, self.topic, cycle, channel, self.seed)
-        alone = members[others == FOUNDS]  # the only gateway left is the member itself
+        alone = members[others == FOUNDS]  # these members are their own only live gateways
         self.scamp.views.served[alone] = 1
         return others, 2 * len(members)
 
@@ -130,4 +124,4 @@ class Unstructured(ScampMembership):
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that `arrays` returned."""
         super().load(arrays)
-        self.gateways.table = arrays["gateways"].copy()
+        self.gateways.table = np.array(arrays["gateways"])

@@ -11,7 +11,6 @@ descriptors that it was sent.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,27 +23,25 @@ from sub2sub.cyclon.layer import Cyclon
 from sub2sub.kernels.randomness import cycle_key
 from sub2sub.overlay.feed import Feed
 from sub2sub.overlay.growth import Renumbering
+from sub2sub.overlay.layer import LayerBase
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
-from sub2sub.overlay.views import FREE, view_links
+from sub2sub.overlay.views import FREE, LinkTable, view_links
 from sub2sub.ring.growing import grow_tombstones
 from sub2sub.ring.layer import Ring
 from sub2sub.ring.tombstones import TOMBSTONES
 
 
-class NestedTables:
+class NestedTables(LayerBase):
     """The tables of a population.
 
     Parameters
     ----------
-    population : Population
     topical : (n,) uint8
         1 for peers whose subscription is a topic's; read anew in every cycle.
     cyclon, vicinity, points, ring
         The layers whose links feed this one; stepped by the engine, before it.
-    settings : TableSettings
-    seed : int
 
     Attributes
     ----------
@@ -53,6 +50,7 @@ class NestedTables:
     """
 
     name = "tables"
+    saved = ("topical", "equals", "above", "below", "since", "buried", "buried_at")
 
     def __init__(
         self,
@@ -113,7 +111,7 @@ class NestedTables:
             table[peers] = FREE
         self.buried[peers], self.since[peers] = -1, cycle
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def links(self) -> LinkTable:
         """All entries of all tables as (holders, peers, stamps)."""
         return view_links(np.concatenate([self.equals, self.above, self.below], axis=1))
 
@@ -124,13 +122,3 @@ class NestedTables:
         )
         self.since, self._counts = moved.rows(self.since, 0), moved.rows(self._counts, 0)
         self.buried, self.buried_at = grow_tombstones(self.buried, self.buried_at, moved)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """State for a checkpoint."""
-        names = ("topical", "equals", "above", "below", "since", "buried", "buried_at")
-        return {name: getattr(self, name) for name in names}
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """State from a checkpoint."""
-        for name, array in self.arrays().items():
-            array[...] = arrays[name]

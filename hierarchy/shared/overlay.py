@@ -48,7 +48,7 @@ class SharedOverlay(Overlay):
     network : Network, optional
     topics : NestedRanges, optional
         Which ranges are topics; every range counts as one if not given. A peer uses it for its own
-        subscription alone: who subscribes to a topic knows that it does, and says so in its descriptor.
+        subscription alone: a subscriber of a topic knows that it is one, and says so in its descriptor.
     axis : int
         The attribute whose ranges are topics. A topic subscription says nothing about others.
     **layers
@@ -129,16 +129,11 @@ class SharedOverlay(Overlay):
         return ready
 
     def publish(
-        self,
-        events: Any,
-        *,
-        at: ArrayLike | None = None,
-        settings: Route | None = None,
-        threads: int = 1,
+        self, events: Any, *, at: ArrayLike | None = None, settings: Route | None = None, threads: int = 1
     ) -> Published:
         """Publish events by CAMCAST's routing or along the rings, as the type of `settings` has it.
 
-        By CAMCAST's routing, publishers wait until they know who is above, or that nobody is (CAMCAST,
+        By CAMCAST's routing, publishers wait until they know a peer above, or that there is none (CAMCAST,
         Section 5.1): cycles pass meanwhile.
 
         Parameters
@@ -179,7 +174,6 @@ class SharedOverlay(Overlay):
 
         Parameters
         ----------
-        events : (m, d) array_like
         publishers : (m,) array_like of int
             Live peers. By CAMCAST's routing each has to be a member of its event's topic.
         route : CamcastRoute or DisseminationSettings
@@ -187,7 +181,7 @@ class SharedOverlay(Overlay):
         cycle : int
             What the draws depend on, with the seed and the numbers of event and peer.
         record : bool
-            Whether to keep who got what when.
+            Whether to keep which peer got which event when.
 
         Raises
         ------

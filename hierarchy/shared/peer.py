@@ -35,13 +35,16 @@ from typing import NamedTuple
 
 from hierarchy.shared.rules import ASKS, DRAWS, EAGER, EXCHANGES, HASTE, SEARCHES, STEPS
 from hierarchy.shared.settings import TableSettings
+from sub2sub.kernels.compilation import plain
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, oldest_place, remove_place
-from sub2sub.ring.pool import SPREAD
-from sub2sub.ring.tombstones import TOMBSTONES
+from sub2sub.ring.tombstones import slot_of
 
 Greet = Callable[[Descriptor], bool | None]
 """Tells a peer that it has been accepted; whether it answered, or None if that will turn out later."""
+
+
+_slot = plain(slot_of)  # of any whole number
 
 
 class TableContents(NamedTuple):
@@ -79,8 +82,6 @@ class TablePeer:
 
     Attributes
     ----------
-    own : Descriptor
-    settings : TableSettings
     around : int
         IDs around the ring.
     topical : callable
@@ -89,7 +90,6 @@ class TablePeer:
         When it joined.
     unit : int
         Steps of its clock in a cycle; in these stamps and the ages of its settings are counted.
-    equals, above, below : list of Link
 
     Examples
     --------
@@ -160,7 +160,7 @@ class TablePeer:
                 yield oldest.peer
 
     def ways(self, sender: Descriptor, step: int, now: int, dice: Dice) -> list[Link]:
-        """Answer the question number `step` of a peer's turn: some of one's community, and ways to its.
+        """Answer question number `step` of a peer: some of the own community, and ways to the asker's.
 
         It records the peer that asks only after that: in the directory, this peer, which asks for the way to
         its community, would replace the one that knows the way.
@@ -218,7 +218,7 @@ class TablePeer:
             return size + 1.0
         ways = sorted((link.peer.id - self.own.id) % self.around for link in self.equals)
         span = float(ways[k - 1]) - float(ways[-k]) + float(self.around)
-        return max(size + 1.0, 2.0 * k * float(self.around) / span)
+        return max(size + 1.0, 2.0 * k * float(self.around) / max(span, 1.0))  # floats round
 
     def _age(self, now: int) -> int:
         """Cycles since it joined."""
@@ -228,19 +228,19 @@ class TablePeer:
         return now - self.settings.max_age if self.settings.max_age else 0
 
     def _tightest(self, asked: set[int]) -> Descriptor | None:
-        """Of the entries above that were not asked the tightest, and of those the one heard from last."""
+        """The tightest of the entries above that were not asked, of equals the one heard from last."""
         links = [link for link in self.above if link.peer.id not in asked]
         if not links:
             return None
         return min(links, key=lambda link: (looseness(self.own, link.peer), -link.stamp, -link.peer.id)).peer
 
     def _freshest_below(self, asked: set[int]) -> Descriptor | None:
-        """Of the entries below that were not asked the one heard from last; its supertopics are one's own."""
+        """The entry below that was heard from last, of those not asked; its supertopics are one's own."""
         links = [link for link in self.below if link.peer.id not in asked]
         return max(links, key=lambda link: (link.stamp, link.peer.id)).peer if links else None
 
     def _nearest(self) -> Iterator[Descriptor]:
-        """The nearest successor, as it is known by then, until it stays the same; then the predecessor."""
+        """The nearest successor known so far, until it stays the same; then the predecessor."""
         left = EXCHANGES
         for sign in (1, -1):
             before: Descriptor | None = None
@@ -327,11 +327,6 @@ class TablePeer:
         if is_newer:
             self.below[oldest] = link
         return is_newer
-
-
-def _slot(id: int) -> int:
-    """As `sub2sub.ring.tombstones.slot_of`, of any whole number."""
-    return ((id * SPREAD & 0xFFFFFFFF) * TOMBSTONES) >> 32
 
 
 def _place_of(table: Sequence[Link], peer: Descriptor) -> int:

@@ -9,8 +9,6 @@ ranges come next, and of two nested ones the tighter is never the farther. Every
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,11 +41,8 @@ class Points(Vicinity):
 
     Parameters
     ----------
-    population : Population
     cyclon : Cyclon
         The layer that supplies random links; stepped before this one.
-    settings : VicinitySettings
-    seed : int
 
     Examples
     --------
@@ -57,13 +52,10 @@ class Points(Vicinity):
     """
 
     name = "points"
+    saved = (*Vicinity.saved, "boxes")  # points of newcomers included
 
     def __init__(
-        self,
-        population: Population,
-        cyclon: Cyclon,
-        settings: VicinitySettings | None = None,
-        seed: int = 0,
+        self, population: Population, cyclon: Cyclon, settings: VicinitySettings | None = None, seed: int = 0
     ) -> None:
         self.population = population
         # A message carries ranges, not points: `d` is what its size is counted with.
@@ -80,7 +72,3 @@ class Points(Vicinity):
         """Go on with more peers."""
         super().grow(moved)
         self.boxes = point_boxes(self.population.boxes, self.population.d)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """State for a checkpoint, points of newcomers included."""
-        return {**super().arrays(), "boxes": self.boxes}

@@ -46,7 +46,7 @@ def targets_of(tables: TablePeer, route: CamcastRoute, dice: Dice) -> Targets:
 def range_neighbours(
     ring: Sequence[Descriptor], point: Coordinates, topical: Sequence[bool]
 ) -> list[Descriptor]:
-    """The adjacent ring neighbours that want an event, as far as they are range subscribers.
+    """The adjacent ring neighbours that want an event and are range subscribers.
 
     `ring` is in the order of the ring, starting after oneself.
     """
@@ -73,7 +73,7 @@ def _upward(tables: TablePeer, route: CamcastRoute, size: float, dice: Dice) -> 
 
 
 def _nearest_first(tables: TablePeer, fanout: int) -> tuple[list[Descriptor], list[Descriptor]]:
-    """The nearest successor and predecessor, as far as they are sent to, and the other equals."""
+    """The nearest successor and predecessor that the event goes to, and the other equals."""
     row = [link.peer for link in tables.equals]
     count = 0
     for sign in (1, -1):
@@ -87,7 +87,7 @@ def _nearest_first(tables: TablePeer, fanout: int) -> tuple[list[Descriptor], li
 
 
 def _some(peers: list[Descriptor], count: int, k: int, dice: Dice) -> list[Descriptor]:
-    """So many of some peers, by the draws from number k on; all, if there are no more."""
+    """`count` of the peers, by the draws from number k on; all, if there are no more."""
     if len(peers) <= count:
         return peers
     for i in range(count):

@@ -39,12 +39,15 @@ from hierarchy.camcast.dissemination import (
     choose_upward,
     receive,
     send,
+    send_upward,
+    send_within,
 )
 from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
 from hierarchy.shared.rules import entries, looseness
 from hierarchy.shared.settings import CamcastRoute
 from sub2sub.events.accounting import ACKS, FAILED, MESSAGES, account, new_totals, outcome_of
+from sub2sub.events.audience import half_open
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.receptions import Receptions
 from sub2sub.geometry.matching import match_boxes
@@ -104,7 +107,7 @@ def _fill_tables(boxes, equals, above, topic_table, super_table):
 
 @kernel
 def community_sizes(equals, ids, neighbours):
-    """What each peer takes its community's size to be."""
+    """Each peer's estimate of the size of its community."""
     n, room = equals.shape
     found = np.empty(n, np.float64)
     ways = np.empty(room, np.uint64)
@@ -117,7 +120,7 @@ def community_sizes(equals, ids, neighbours):
             ways[place] = ids[peer_of(equals[i, place])] - ids[i]  # wraps round
         ways.sort()
         span = np.float64(ways[neighbours - 1]) - np.float64(ways[room - neighbours]) + 2.0**64
-        found[i] = max(size + 1.0, 2.0 * neighbours * 2.0**64 / span)
+        found[i] = max(size + 1.0, 2.0 * neighbours * 2.0**64 / max(span, 1.0))  # floats round
     return found
 
 
@@ -131,8 +134,7 @@ def route_events(
 ) -> Outcome:
     """Spread events by CAMCAST's routing; see `SharedOverlay.publish`."""
     population, network, n = overlay.population, overlay.network, len(overlay.population)
-    low, high = (population.boxes[:, side, : population.d].copy() for side in (0, 1))
-    to = match_boxes(low, high, events)
+    to = match_boxes(*half_open(population), events)
     tables, parameters = routing_tables(overlay, route)
     links = Links.of(overlay)
     ring = Ring(links.ring_start, links.ring_size, links.ring_peer, overlay.topical)
@@ -195,15 +197,10 @@ def _spread(tables, parameters, carrier, ring, wants, publisher, key, first, cou
     while member >= 0:
         own = peer_key(key, member)
         count, k = choose_upward(super_table[member], p_sel[member], p_a[member], own, upward)
-        for i in range(count):
-            target, fate = upward[i]
-            send(carrier, member, target, own, fate, counts, UPWARD)
+        send_upward(carrier, member, upward[:count], own, counts)
         near = first_neighbours(topic_table[member], fanout[member], member, len(first), targets)
         count, k = choose_targets(topic_table[member, near:], fanout[member] - near, own, k, targets[near:])
-        count += near
-        for i in range(count):
-            send(carrier, member, targets[i], own, k, counts, SENT)
-            k += 1
+        k = send_within(carrier, member, targets[: count + near], own, k, counts)
         up = _adjacent(ring, wants, member, 1)
         down = _adjacent(ring, wants, member, -1)
         for i in range(2):

@@ -29,30 +29,16 @@ UNRELATED, EQUAL, ENCLOSING, ENCLOSED = range(4)
 
 
 class World(NamedTuple):
-    """What descriptors say about peers, the tables themselves, and the peers found silent.
+    """What descriptors say about peers, the tables themselves, and the peers found silent."""
 
-    Attributes
-    ----------
-    boxes : (n, 2, >= d) float64
-        Half-open boxes.
-    topical : (n,) uint8
-        1 for a subscription that is a topic's.
-    equals, above, below : (n, equals), (n, z), (n, below) int64
-        Topic tables, super-topic tables, and directories of subtopics.
-    buried, buried_at : (n, TOMBSTONES) int32
-        See `sub2sub.ring.tombstones`.
-    since : (n,) int64
-        When each joined.
-    """
-
-    boxes: NDArray[np.float64]
-    topical: NDArray[np.uint8]
-    equals: NDArray[np.int64]
-    above: NDArray[np.int64]
-    below: NDArray[np.int64]
-    buried: NDArray[np.int32]
+    boxes: NDArray[np.float64]  # (n, 2, >= d) half-open
+    topical: NDArray[np.uint8]  # (n,) 1 for a subscription that is a topic's
+    equals: NDArray[np.int64]  # (n, equals) topic tables
+    above: NDArray[np.int64]  # (n, z) super-topic tables
+    below: NDArray[np.int64]  # (n, below) directories of subtopics
+    buried: NDArray[np.int32]  # (n, TOMBSTONES), see `sub2sub.ring.tombstones`
     buried_at: NDArray[np.int32]
-    since: NDArray[np.int64]
+    since: NDArray[np.int64]  # (n,) when each joined
 
 
 @rule

@@ -29,7 +29,7 @@ from hierarchy.shared.rules import (
 )
 from sub2sub.kernels.compilation import apart, hot, rule
 from sub2sub.kernels.randomness import draw, peer_key
-from sub2sub.overlay.network import Faults, attempts, reaches
+from sub2sub.overlay.network import Faults, sends
 from sub2sub.overlay.views import FREE, link, peer_of, sample, stamp_of
 from sub2sub.ring.pool import PEER, STAMP, get, size_of
 from sub2sub.ring.tombstones import bury
@@ -76,11 +76,9 @@ class Feeds(NamedTuple):
 def _send(net, a, b, bits, same, other, counts):
     """Send a message until it arrives, as often as allowed; whether it did.
 
-    It names so many peers with the sender's range, and so many with others.
+    It names `same` peers with the sender's range, and `other` peers with other ranges.
     """
-    copies, undelivered = np.int64(net.tries), True
-    if reaches(net.faults.alive, net.faults.group, a, b):
-        copies, undelivered = attempts(bits, net.faults.loss, net.tries)
+    copies, undelivered = sends(net.faults, a, b, bits, net.tries)
     counts[a, MESSAGES] += copies
     counts[a, FAILED] += undelivered
     counts[a, SAME] += copies * same
@@ -258,7 +256,7 @@ def _ask(world, i, j, settings, net, draws, step, counts):
 
 @rule
 def _freshest_below(world, i, asked, count):
-    """Of the directory's entries that were not asked the one heard from last."""
+    """The directory's entry that was heard from last, of those not asked."""
     best = np.int64(-1)
     for place in range(entries(world.below[i])):
         word, is_asked = world.below[i, place], False
@@ -271,7 +269,7 @@ def _freshest_below(world, i, asked, count):
 
 @rule
 def _tightest(world, i, asked, count):
-    """Of the super-topic entries that were not asked the tightest, and of those the one heard from last."""
+    """The tightest of the super-topic entries that were not asked, of equals the one heard from last."""
     best, least = np.int64(-1), np.inf
     for place in range(entries(world.above[i])):
         word, is_asked = world.above[i, place], False

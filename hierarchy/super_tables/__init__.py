@@ -1,4 +1,4 @@
 """Super-topic tables: links from a community to the next one up (CAMCAST, Sections 3.3 and 3.4).
 
-Found by asking neighbours (`flood`), then checked, refilled and passed on.
+They are found by asking neighbours (`flood`), then checked, refilled and passed on.
 """

@@ -1,18 +1,18 @@
 """FIND_SUPER_CONTACT: asking the neighbourhood for members of the super-community.
 
-CAMCAST Section 3.3, Figure 5. A request names the topics searched for, at first the parent alone, and spreads
-from neighbour to neighbour. A process that gets it for the first time and knows members of one of these
-topics answers with them; one that knows none passes it on, until its time to live is over. When a request
-finds nobody, the next one, after a timeout, names one more supertopic, up to the root; when it finds members
-of a farther one, the search goes on for nearer ones.
+CAMCAST, Section 3.3, Figure 5. A request names topics, at first only the parent, and spreads from neighbour
+to neighbour. A process that gets it for the first time and knows members of one of these topics answers with
+them; one that knows none forwards it, until its time to live is over. If a request finds no member, the next
+one, after a timeout, names one more supertopic, up to the root. If it finds members of a distant supertopic,
+the search for nearer ones goes on.
 
-Readings
---------
-- The pseudo-code starts the message with t itself and stops at an answer from t; as the prose has it, the
-  search is for super(t) and stops there.
-- The pseudo-code would widen a narrowed search again at every timeout. Here a table that holds members
-  of a farther supertopic is searched for nearer ones only.
-- Requests and answers travel within one cycle; timeouts are counted in cycles.
+Interpretations
+---------------
+- The pseudo-code starts the message with t and stops at an answer from t. The prose is followed: the search
+  is for super(t) and stops there.
+- The pseudo-code would widen a narrowed search again at every timeout. Here, if a table has members of a
+  distant supertopic, only nearer ones are searched for.
+- Requests and answers take no time within a cycle; timeouts are counted in cycles.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Flood:
     Parameters
     ----------
     neighbourhood : (n, k) int32
-        Neighbours of each member, -1 for none: any weakly consistent overlay of all members, whatever
-        their topics, such as the view of a CYCLON layer, which may change it in place.
+        Neighbours of each member, of any topic, -1 for none: the view of a CYCLON layer, for example. It may
+        be changed in place.
     ttl : int
-        Steps a request goes at most.
+        Maximum number of steps of a request.
     """
 
     def __init__(self, neighbourhood: NDArray[np.int32], ttl: int = 3) -> None:
@@ -51,28 +51,20 @@ class Flood:
         """Spread each request through the neighbourhood."""
         found = search.nothing()
         key = cycle_key(search.seed, STREAM, search.cycle)
-        messages = flood_all(
-            search.state,
-            search.slots,
-            search.topic_table,
-            self.neighbourhood,
-            search.requests,
-            self.ttl,
-            search.channel,
-            key,
-            found,
-        )
+        tables, requests, channel = search.tables, search.requests, search.channel
+        messages = flood_all(tables, self.neighbourhood, requests, self.ttl, channel, key, found)
         return found, int(messages)
 
 
 @kernel
-def flood_all(state, slots, topic_table, neighbourhood, requests, ttl, channel, key, found):
+def flood_all(tables, neighbourhood, requests, ttl, channel, key, found):
     """Spread each request, and merge the answers into its row of `found`; returns messages."""
+    state, slots, _ = tables
     n = len(state.topic)
     seen = np.full(n, -1, np.int64)
     waiting = np.empty(n, np.int32)
     steps = np.empty(n, np.int32)
-    told = np.empty(found.shape[1], np.int32)
+    reply = np.empty(found.shape[1], np.int32)
     messages = 0
     for number in range(len(requests)):
         member, slot, scope = requests[number]
@@ -94,15 +86,15 @@ def flood_all(state, slots, topic_table, neighbourhood, requests, ttl, channel, 
                 if not through or seen[to] == number:
                     continue
                 seen[to] = number
-                k = answer(state, slots, slot, scope, topic_table, to, len(told), told, own, k)
-                if told[0] >= 0:
+                k = answer(tables, slot, scope, to, len(reply), reply, own, k)
+                if reply[0] >= 0:
                     messages += 1
                     back = arrives(channel, to, member, draw(own, k))
                     k += 1
                     if back:
-                        for candidate in told:
+                        for candidate in reply:
                             if candidate >= 0 and candidate != member:
-                                merge(state.topic, found[number], len(told), slots, slot, candidate)
+                                merge(state.topic, found[number], len(reply), slots, slot, candidate)
                 elif step + 1 < ttl:
                     waiting[tail], steps[tail] = to, step + 1
                     tail += 1

@@ -1,31 +1,31 @@
 """Super-topic tables as a layer: found, checked, refilled and passed on.
 
-CAMCAST Sections 3.3 and 3.4, Figure 6. KEEP_TABLE_UPDATED, each cycle, for every member: an empty table is
-searched for; another is checked with probability p_sel, and if at most tau entries are alive these are
-asked for others of their community. A table that changed goes with the next membership update to the
-members of the owner's topic table, who check their own and merge it; so news spread as long as they
-change something.
+CAMCAST, Sections 3.3 and 3.4, Figure 6. KEEP_TABLE_UPDATED, each cycle, for every member: entries of an empty
+table are searched; another table is checked with probability p_sel, and if at most tau entries are alive
+these are asked for others of their community. A changed table is sent with the next membership update to the
+members of the owner's topic table, which check their own table and merge it. So a change spreads as long as
+it changes other tables.
 
-Readings
---------
-- As with dissemination, p_sel is the probability of checking, not that of leaving it out.
-- An entry that does not answer a check is asked again, `tries` times in all. Were it dropped for one lost
-  message, tables would change all the time, and the news of it would never end.
-- A search for a nearer community than the table holds goes on for ever if there is none. Each member
-  takes part in it with probability p_sel only, at each timeout.
+Interpretations
+---------------
+- As in dissemination, p_sel is the probability of a check, not of skipping it.
+- An entry that does not answer a check is asked again, up to `tries` times in all. If one lost message were
+  enough to drop it, tables would change all the time, and updates would never end.
+- A search for a nearer community never ends if there is none. So each member takes part in it only with
+  probability p_sel at each timeout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings, for_topics, select
 from hierarchy.channel import WORD, Sent, channel_of
-from hierarchy.super_tables.rules import Search, State
+from hierarchy.super_tables.rules import MemberTables, Search, State
 from hierarchy.super_tables.slots import chains_of, slots_of
 from hierarchy.super_tables.steps import (
     Limits,
@@ -38,20 +38,21 @@ from hierarchy.super_tables.steps import (
 )
 from hierarchy.topics import TopicTree
 from sub2sub.kernels.randomness import cycle_key, stream_number
+from sub2sub.overlay.layer import LayerBase
 from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import table_links
+from sub2sub.overlay.views import LinkTable, table_links
 
 STREAM = stream_number("camcast upkeep")
 
 
 class Finder(Protocol):
-    """How members of super-communities are found: by flooding, from gateways, in a structured overlay."""
+    """Finds members of super-communities: by flooding, from gateways, in a structured overlay."""
 
     def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
-        """Serve requests; returns a row of candidates for each, padded with -1, and the messages it took."""
+        """Serve requests; returns a row of candidates for each, padded with -1, and the message count."""
 
 
-class SuperTables:
+class SuperTables(LayerBase):
     """Super-topic tables of all members.
 
     Parameters
@@ -59,24 +60,23 @@ class SuperTables:
     tree : TopicTree
         The hierarchy.
     topic : (n,) array
-        Community of each member, present or to come.
+        Community of each current or future member.
     finder : Finder
-        Where contacts come from.
+        Finds contacts.
     topic_tables : callable
-        Gives the topic tables as they are now, (n, k) int32.
-    seed : int
-        Random seed.
+        Returns the current topic tables, (n, k) int32.
     settings : Settings, optional
         z, tau, g and p_sel, of all topics or of each.
     timeout : int
         Cycles between two requests of a search.
     sizes : callable, optional
-        Gives what each member takes the size of its community to be, (n,); the true sizes by default.
+        Returns each member's estimate of the size of its community, (n,); the true sizes by default.
     tries : int
-        How often an entry is asked whether it is there before it is dropped.
+        How many times an entry is asked in a check before it is dropped.
     """
 
     name = "super tables"
+    saved = ("state", "joined")
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class SuperTables:
         self.sent: Sent = ()
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
-        """Start `peers` afresh; a contact (-1: none) of a supertopic is the first entry of a table."""
+        """Start `peers` with empty tables, except for a contact (-1: none) of a supertopic."""
         peers = np.asarray(peers, np.int64)
         self._clear(peers)
         self.joined[peers] = 1
@@ -116,49 +116,44 @@ class SuperTables:
         adopt(self.state, self.slots, peers, np.asarray(contacts, np.int64), self._z)
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
-        """Forget the tables of `peers`."""
+        """Delete the tables of `peers`."""
         peers = np.asarray(peers, np.int64)
         self._clear(peers)
         self.joined[peers] = 0
 
     def topics_changed(self) -> None:
-        """Add topics, or further parents, that were added to the tree.
+        """Update the tables after topics or further parents were added to the tree.
 
-        Members whose supertopics are others than before search all their tables anew.
+        Members whose supertopics have changed search for all their tables again.
         """
         old, self.slots = self.slots, slots_of(self.tree)
         self._resolve()
         s, more = self.state, self.slots.most - self.state.table.shape[1]
         if more > 0:
             wider = ((0, 0), (0, more))
-            self.state = s = State(
-                s.topic,
-                np.pad(s.table, (*wider, (0, 0)), constant_values=-1),
-                np.pad(s.scope, wider),
-                np.pad(s.due, wider),
-                np.pad(s.fresh, wider),
-            )
+            table = np.pad(s.table, (*wider, (0, 0)), constant_values=-1)
+            others = {name: np.pad(getattr(s, name), wider) for name in ("scope", "due", "fresh")}
+            self.state = s = s._replace(table=table, **others)
         known = len(old.first) - 1
         moved = [t for t in range(known) if chains_of(old, t) != chains_of(self.slots, t)]
         self._clear(np.flatnonzero(np.isin(s.topic, moved)))
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
-        """Pass changed tables on, check and refill tables, search where there is none."""
+        """Pass on changed tables, check and refill tables, search for empty ones."""
         s = self.state
         key = cycle_key(self.seed, STREAM, cycle)
         channel = channel_of(network)
         present = network.alive * self.joined
-        tables = self.topic_tables()
+        tables = MemberTables(s, self.slots, self.topic_tables())
         p_sel = self._p_sel(present)
         deactivate(s, self.slots)
         limits = Limits(self._z, self._tau, self.tries)
-        updates = pass_on(s, self.slots, tables, limits, present, channel, key)
+        updates = pass_on(tables, limits, present, channel, key)
         asking = channel.afresh()
-        checks = keep_updated(s, self.slots, tables, limits, p_sel, present, asking, key)
+        checks = keep_updated(tables, limits, p_sel, present, asking, key)
         requests = due_requests(s, self.slots, p_sel, present, cycle, key)
-        found, searches = self.finder.find(
-            Search(s, self.slots, tables, requests, s.table.shape[2], cycle, self.seed, channel)
-        )
+        search = Search(tables, requests, s.table.shape[2], cycle, self.seed, channel)
+        found, searches = self.finder.find(search)
         take_found(s, self.slots, requests, found, self._z, cycle, self.timeout)
         self.sent = (channel.sent, WORD * (1 + s.table.shape[2])), (asking.sent, 2 * WORD)
         return {
@@ -171,7 +166,7 @@ class SuperTables:
         }
 
     def ready(self) -> NDArray[np.bool_]:
-        """Who may publish (CAMCAST, Section 5.1): tables in use are filled, or searched up to the root."""
+        """Which members may publish (CAMCAST, Section 5.1): tables are filled, or searched to the root."""
         s, slots = self.state, self.slots
         ready = np.ones(len(s.topic), bool)
         for place in range(slots.most):
@@ -182,28 +177,19 @@ class SuperTables:
             done = (s.table[own, place, 0] >= 0) | (s.scope[own, place] >= whole)
             below = slots.after[slot]
             above = (below >= 0) & (s.table[own, np.maximum(below - slots.first[s.topic[own]], 0), 0] >= 0)
-            ready[own[~(done | above)]] = False  # a branch above a chain that gave somebody is not in use
+            ready[own[~(done | above)]] = False  # a branch above a chain with members is not in use
         return ready
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def links(self) -> LinkTable:
         """All entries as (holders, members, stamps of 0)."""
         return table_links(self.state.table)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All state that a checkpoint stores."""
-        return {**self.state._asdict(), "joined": self.joined}
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Restore the state that `arrays` returned."""
-        self.state = State(*(arrays[name].copy() for name in State._fields))
-        self.joined = arrays["joined"].copy()
 
     def _clear(self, peers: NDArray[np.int64]) -> None:
         s = self.state
         s.table[peers], s.scope[peers], s.due[peers], s.fresh[peers] = -1, 0, 0, 0
 
     def _p_sel(self, present: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """The chance of each member to take part, by what it takes the size of its community to be."""
+        """p_sel of each member, from its estimate of the size of its community."""
         topic = self.state.topic
         if self.sizes is None:
             sizes = np.bincount(topic[present == 1], minlength=self.tree.capacity)[topic].astype(float)

@@ -1,11 +1,10 @@
 """One super-topic table: members of the nearest populated supertopic (CAMCAST, Sections 3.3 and 3.4).
 
-FIND_SUPER_CONTACT and KEEP_TABLE_UPDATED of Figures 5 and 6, as `hierarchy.super_tables.rules` reads them.
-Live members run this class; the tests drive it as the oracle that the kernels agree with, draw for draw. A
-driver decides when a check is over: `conclude` then drops the entries that have not answered.
+FIND_SUPER_CONTACT and KEEP_TABLE_UPDATED of Figures 5 and 6; see `hierarchy.super_tables.rules`. Live members
+run this class; the tests use it as the oracle of the kernels, draw for draw. A driver decides when a check
+ends: `conclude` then drops the entries that have not answered.
 
-A member has a table for each of its slots (`hierarchy.super_tables.slots`). Topics are the paths they are
-named by.
+A member has a table for each of its slots (`hierarchy.super_tables.slots`). Topics are given by their paths.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from dataclasses import dataclass
 from hierarchy.contacts import Contact, Send, Sends
 from sub2sub.kernels.dice import Dice
 
-EXCHANGE = -1  # numbers of exchanges are drawn apart from everything else
+EXCHANGE = -1  # key of the random numbers of exchanges
 
 
 @dataclass(frozen=True)
 class Find:
-    """REQCONTACT (Figure 5): who is in one of these topics, nearest first?"""
+    """REQCONTACT (Figure 5): a request for members of these topics, nearest first."""
 
     exchange: int
     topics: tuple[str, ...]
@@ -30,7 +29,7 @@ class Find:
 
 @dataclass(frozen=True)
 class Found:
-    """ANSCONTACT: some members of the nearest such topic the asked one knows of."""
+    """ANSCONTACT: some members of the nearest of these topics that the receiver knows."""
 
     exchange: int
     contacts: tuple[Contact, ...]
@@ -38,14 +37,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Check:
-    """CHECK (Figure 6): is the receiver, an entry of a super-topic table, still there?"""
+    """CHECK (Figure 6): a question whether the receiver, an entry of a super-topic table, is alive."""
 
     exchange: int
 
 
 @dataclass(frozen=True)
 class Checked:
-    """Yes."""
+    """The answer to `Check`."""
 
     exchange: int
     contacts: tuple[Contact, ...] = ()
@@ -69,21 +68,21 @@ class SuperTable:
     chain : sequence of str
         The supertopics it may hold members of, nearest first.
     z, tau : int
-        Entries at most; with tau or fewer after a check, these are asked for others of their community.
+        Maximum number of entries; if a check leaves tau or fewer, they are asked for others of their
+        community.
     tries : int
-        How often an entry is asked whether it is there before it is dropped; once where messages are not
-        lost.
+        How many times an entry is asked in a check before it is dropped; 1 if messages are not lost.
     below : SuperTable, optional
-        The table to be searched without result before this one is used (topics with several parents).
+        The table that must be searched without result before this one is used (topics with several parents).
     slot : int
-        Number of the table among those of its member, whose exchanges have other numbers.
+        Number of the table among those of its member, which gives its exchanges other numbers.
 
     Attributes
     ----------
     entries : list of Contact
         All of one topic.
     scope : int
-        How many topics of the chain a search names by now; 0 when none is under way.
+        Number of topics of the chain that a search names; 0 if there is no search.
     due : int
         Cycle of the next request.
     fresh : bool
@@ -113,14 +112,14 @@ class SuperTable:
         self._asked: deque[int] = deque(maxlen=64)  # numbers of requests
         self._offered: list[Contact] = []
         self._refill = False
-        self._left = 0  # times that who is silent may still be asked
+        self._left = 0  # how many more times silent entries may be asked
 
     def place(self) -> int:
-        """How far up the entries' topic is, 0 for the parent; as many as there are supertopics if empty."""
+        """Position of the entries' topic in the chain, 0 for the parent; without entries, its length."""
         return self.chain.index(self.entries[0].topic) if self.entries else len(self.chain)
 
     def merge(self, candidates: Iterable[Contact]) -> bool:
-        """MERGE: add candidates of the same topic, prefer nearer topics; whether the table changed."""
+        """MERGE: add candidates of the same topic, prefer nearer topics; return whether the table changed."""
         changed = False
         for candidate in candidates:
             if candidate.topic not in self.chain:
@@ -135,17 +134,22 @@ class SuperTable:
         self.fresh |= changed
         return changed
 
+    def doubt(self, id: int, dice: Dice) -> Sends:
+        """Check all entries, because one of them could not be reached, unless a check is under way."""
+        if self._has(id) and self.is_answered:
+            yield from self._check(dice)
+
     def drop(self, id: int) -> None:
-        """Drop an entry that is gone."""
+        """Drop an entry."""
         self.entries = [entry for entry in self.entries if entry.id != id]
 
     def is_active(self) -> bool:
-        """Whether the table is in use: all of the chain below its branch has been searched without result."""
+        """Whether the table is in use: the whole chain below its branch was searched without result."""
         below = self.below
         return below is None or (not below.entries and below.scope >= len(below.chain))
 
     def is_ready(self, since: int) -> bool:
-        """Whether one may publish (CAMCAST, Section 5.1): it has entries, or was searched up to the root.
+        """Whether its member may publish (CAMCAST, Section 5.1): it has entries, or was searched to the root.
 
         A request to the root had time to be answered if the next one is due before cycle `since`.
         """
@@ -162,8 +166,13 @@ class SuperTable:
         """Whether all entries have answered the check."""
         return not self._silent
 
+    @property
+    def unanswered(self) -> list[int]:
+        """IDs of the entries that are dropped if the check ends now."""
+        return [] if self._left else list(self._silent)
+
     def begin_cycle(self) -> None:
-        """Empty a table that is not in use, and note whether there are news to pass on."""
+        """Empty the table if it is not in use, and remember whether there is a change to pass on."""
         if not self.is_active():
             self.entries, self.scope = [], 0
         self._news, self.fresh = self.fresh, False
@@ -181,7 +190,7 @@ class SuperTable:
             yield from self._check(dice)
 
     def receive(self, message: Supers | Checked | Found, dice: Dice) -> Sends:
-        """Take another's table, which is merged when the own one is checked, or an answer."""
+        """Process another's table, which is merged after a check of the own one, or an answer."""
         match message:
             case Supers():
                 self._offered += message.contacts[: self.z]
@@ -196,9 +205,9 @@ class SuperTable:
                     self.merge(message.contacts)
 
     def conclude(self, dice: Dice) -> Sends:
-        """End a check: drop who has not answered, merge what was offered, ask for others if few are left.
+        """End a check: drop silent entries, merge the tables received, ask for others if few are left.
 
-        Who has not answered is asked again first, if it may be.
+        Silent entries are asked again first, up to `tries` times in all.
         """
         if self._silent and self._left:
             self._left -= 1
@@ -222,7 +231,7 @@ class SuperTable:
         if now == 0:
             self.scope = 0
             return ()
-        if now < len(self.chain):  # found farther up: nearer ones only, and not everybody every time
+        if now < len(self.chain):  # has a farther supertopic: some members search for nearer ones
             if not takes_part:
                 return ()
             self.scope = now
@@ -232,13 +241,13 @@ class SuperTable:
         return self.chain[: self.scope]
 
     def ask(self, to: Contact, topics: Sequence[str], dice: Dice) -> Send:
-        """Ask somebody for members of some topics."""
+        """A request to a member for members of some topics."""
         number = self._number(dice)
         self._asked.append(number)
         return Send(to, Find(number, tuple(topics)))
 
     def take_found(self, contacts: Iterable[Contact]) -> None:
-        """Merge what a search found; it ends when the nearest topic is reached."""
+        """Merge the members that a search found; it ends when the nearest topic is reached."""
         self.merge(contacts)
         if self.place() == 0:
             self.scope = 0
@@ -247,13 +256,13 @@ class SuperTable:
         return any(entry.id == id for entry in self.entries)
 
     def _check(self, dice: Dice) -> Sends:
-        """CHECK: ask all entries whether they are there."""
+        """CHECK: ask all entries whether they are alive."""
         self._left = self.tries - 1
         self._silent = {entry.id: self._number(dice) for entry in self.entries}
         yield from [Send(entry, Check(self._silent[entry.id])) for entry in self.entries]
 
     def _number(self, dice: Dice) -> int:
-        """A number for an exchange, which only those who take part in it know."""
+        """A number for an exchange, known only to the two members that take part in it."""
         self._exchanges += 1
         return dice.of_peer(EXCHANGE - self.slot).bits(self._exchanges)
 
@@ -266,7 +275,7 @@ def answer(
     wanted: int,
     dice: Dice,
 ) -> list[Contact]:
-    """What a member knows of some topics, nearest first: itself and its community, or its super-processes.
+    """The members of some topics, nearest first, that a member knows: its community, or its super-processes.
 
     Examples
     --------
@@ -275,7 +284,7 @@ def answer(
     [1, 2]
     """
     if own.topic in topics:
-        # Different ones of its table, by chance; a repeated one is left out by MERGE.
+        # Random entries of its table; MERGE ignores repeated ones.
         count = max(0, min(wanted, len(view) + 1) - 1)
         return [own, *(view[dice.next_below(len(view))] for _ in range(count))]
     known = [table for table in tables if table.entries and table.entries[0].topic in topics]

@@ -1,8 +1,8 @@
-"""Keeping super-topic tables: MERGE, CHECK and the answers to requests. CAMCAST Figures 5 and 6.
+"""Maintenance of super-topic tables: MERGE, CHECK and the answers to requests (CAMCAST, Figures 5 and 6).
 
-MERGE keeps the entries a table has, adds new ones in free places, and prefers nearer supertopics: entries
-of a nearer one than all present replace them, entries of a farther one are ignored. CHECK drops the
-entries that do not answer, so their places are free for the next MERGE.
+MERGE keeps the entries of a table, adds new ones while there is space, and prefers nearer supertopics:
+entries of a nearer supertopic replace all others, entries of a farther one are ignored. CHECK drops the
+entries that do not answer, which makes space for the next MERGE.
 """
 
 from __future__ import annotations
@@ -21,61 +21,41 @@ FAR = 1 << 30
 
 
 class State(NamedTuple):
-    """Super-topic tables of all members and how their searches stand.
+    """Super-topic tables of all n members, and the state of their searches."""
 
-    Attributes
-    ----------
-    topic : (n,) int32
-        Community of each member.
-    table : (n, slots, z) int32
-        Super-topic tables; rows packed to the left, padded with -1.
-    scope : (n, slots) int32
-        How many topics of the chain a search names by now; 0 when none is under way.
-    due : (n, slots) int32
-        Cycle of the next request.
-    fresh : (n, slots) uint8
-        1 for a table that changed and is to be passed on with the next membership update.
-    """
-
-    topic: NDArray[np.int32]
-    table: NDArray[np.int32]
-    scope: NDArray[np.int32]
-    due: NDArray[np.int32]
-    fresh: NDArray[np.uint8]
+    topic: NDArray[np.int32]  # (n,) community of each member
+    table: NDArray[np.int32]  # (n, slots, z) super-topic tables; rows packed to the left, padded with -1
+    scope: NDArray[np.int32]  # (n, slots) number of topics of the chain that a search names; 0: no search
+    due: NDArray[np.int32]  # (n, slots) cycle of the next request
+    fresh: NDArray[np.uint8]  # (n, slots) 1 for a table that changed and is sent with the next update
 
 
-class Search(NamedTuple):
-    """Requests of one cycle, and what it takes to serve them.
-
-    Attributes
-    ----------
-    state, slots, topic_table
-        What all members know: super-topic tables, the chains these may be filled from, topic tables.
-    requests : (m, 3) int64
-        Rows of (member, slot, scope): who searches for which of the first `scope` topics of a slot's chain.
-    wanted : int
-        How many candidates a request wants at most.
-    cycle, seed, channel
-        When, with which draws, and through which network.
-    """
+class MemberTables(NamedTuple):
+    """The tables of all members: super-topic tables, the chains of their slots, topic tables."""
 
     state: State
     slots: Slots
     topic_table: NDArray[np.int32]
-    requests: NDArray[np.int64]
-    wanted: int
+
+
+class Search(NamedTuple):
+    """The requests of one cycle, and the data to serve them."""
+
+    tables: MemberTables
+    requests: NDArray[np.int64]  # (m, 3) member, slot, and the number of topics of its chain to search for
+    wanted: int  # maximum number of candidates for a request
     cycle: int
     seed: int
     channel: Channel
 
     def nothing(self) -> NDArray[np.int32]:
-        """A row of free places for the candidates of each request."""
+        """An empty row of candidates for each request."""
         return np.full((len(self.requests), self.wanted), -1, np.int32)
 
 
 @kernel
 def entries(row):
-    """How many entries a row has."""
+    """Number of entries of a row."""
     count = 0
     while count < len(row) and row[count] >= 0:
         count += 1
@@ -84,7 +64,7 @@ def entries(row):
 
 @kernel
 def table_place(topic, row, slots, slot):
-    """How far up the chain the entries of a table stand; `FAR` if it is empty."""
+    """Position of the topic of a table's entries in the chain; `FAR` if it is empty."""
     if row[0] < 0:
         return FAR
     return chain_place(slots, slot, topic[row[0]])
@@ -92,7 +72,7 @@ def table_place(topic, row, slots, slot):
 
 @kernel
 def merge(topic, row, limit, slots, slot, candidate):
-    """Take one candidate into a table of at most `limit` entries; returns whether the table changed."""
+    """Merge one candidate into a table of at most `limit` entries; returns whether the table changed."""
     place = chain_place(slots, slot, topic[candidate])
     now = table_place(topic, row, slots, slot)
     if place < 0 or place > now:
@@ -113,16 +93,16 @@ def merge(topic, row, limit, slots, slot, candidate):
 
 @kernel
 def ask(channel, member, other, own, k):
-    """Whether a question and its answer get through; takes two draws."""
+    """Whether a question and its answer arrive; uses two draws."""
     asked = arrives(channel, member, other, draw(own, k))
     return asked and arrives(channel, other, member, draw(own, k + 1))
 
 
 @kernel
 def check(row, member, tries, channel, own, k):
-    """Ask all entries whether they are there, and drop those that are not; returns (messages, next draw).
+    """Drop the entries that do not answer, after at most `tries` questions; returns (messages, next draw).
 
-    Who does not answer is asked again, up to `tries` times in all; then a lost message looks like a crash.
+    A live entry is dropped if a message is lost in every try.
     """
     count = entries(row)
     silent = np.ones(count, np.bool_)
@@ -143,12 +123,13 @@ def check(row, member, tries, channel, own, k):
 
 
 @kernel
-def answer(state, slots, slot, scope, topic_table, asked, wanted, out, own, k):
-    """What `asked` knows of the first `scope` topics of a chain: itself and its community, or its supers.
+def answer(tables, slot, scope, asked, wanted, out, own, k):
+    """The members of the first `scope` topics of a chain that `asked` knows.
 
-    Fills `out` with at most `wanted` members of the nearest such topic; returns the next draw. Empty if it
-    knows none.
+    Fills `out` with at most `wanted` members of the nearest such topic: itself and its community, or entries
+    of its super-topic tables. Returns the next draw.
     """
+    state, slots, topic_table = tables
     out[:] = -1
     place = chain_place(slots, slot, state.topic[asked])
     if 0 <= place < scope:
@@ -156,7 +137,7 @@ def answer(state, slots, slot, scope, topic_table, asked, wanted, out, own, k):
         community = topic_table[asked]
         size = entries(community)
         for i in range(1, min(wanted, size + 1)):
-            # Different ones of its table, by chance; a repeated one is left out by MERGE.
+            # Random entries of its table; MERGE ignores repeated ones.
             out[i] = community[below(draw(own, k), size)]
             k += 1
         return k

@@ -1,9 +1,9 @@
-"""Which supertopics a super-topic table may be filled from, nearest first.
+"""The supertopics from which a super-topic table may be filled, nearest first.
 
-CAMCAST Sections 2.1 and 3.6. A table is for a parent; while the parent's community is empty, the next
-supertopic up the chain takes its place, and so on. Where the chain branches because a topic has several
-parents, each branch becomes a table of its own, in use only as long as all of the chain below it is
-empty: only so is every ancestor reached whatever communities are populated.
+CAMCAST, Sections 2.1 and 3.6. A table is for a parent; while the parent's community is empty, the next
+supertopic up the chain takes its place, and so on. If the chain branches because a topic has several parents,
+each branch has its own table, used only while all communities of the chain below it are empty. So events
+reach every ancestor, whichever communities are populated.
 """
 
 from __future__ import annotations
@@ -18,24 +18,12 @@ from sub2sub.kernels.compilation import kernel
 
 
 class Slots(NamedTuple):
-    """Super-topic tables ("slots") of each topic, as the kernels read them.
+    """Super-topic tables ("slots") of each topic, as the kernels read them."""
 
-    Attributes
-    ----------
-    first : (topics + 1,) int64
-        Where the slots of each topic begin.
-    after : (slots,) int64
-        The slot of the same topic that has to be empty for this one to be used; -1 for none.
-    start : (slots + 1,) int64
-        Where the chain of each slot begins in `chain`.
-    chain : (...) int64
-        Supertopics, nearest first.
-    """
-
-    first: NDArray[np.int64]
-    after: NDArray[np.int64]
-    start: NDArray[np.int64]
-    chain: NDArray[np.int64]
+    first: NDArray[np.int64]  # (topics + 1,) the first slot of each topic
+    after: NDArray[np.int64]  # (slots,) the slot that must be empty for this one to be used; -1: none
+    start: NDArray[np.int64]  # (slots + 1,) start of the chain of each slot in `chain`
+    chain: NDArray[np.int64]  # supertopics, nearest first
 
     @property
     def most(self) -> int:
@@ -88,7 +76,7 @@ def chains_of(slots: Slots, topic: int) -> list[list[int]]:
 
 @kernel
 def chain_place(slots, slot, topic):
-    """How far up the chain of a slot a topic stands, 0 for the parent; -1 if it is not on it."""
+    """Position of a topic in the chain of a slot, 0 for the parent; -1 if it is not in the chain."""
     for i in range(slots.start[slot], slots.start[slot + 1]):
         if slots.chain[i] == topic:
             return i - slots.start[slot]

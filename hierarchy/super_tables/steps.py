@@ -12,11 +12,11 @@ from hierarchy.super_tables.rules import answer, ask, check, entries, merge, tab
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import draw, peer_key, unit
 
-PASS_ON, KEEP_UPDATED, SEARCH = range(-3, 0)  # draws of the phases are kept apart
+PASS_ON, KEEP_UPDATED, SEARCH = range(-3, 0)  # keys of the phases' random numbers
 
 
 class Limits(NamedTuple):
-    """Settings of each topic, z and tau, and how often an entry is asked whether it is there."""
+    """Settings z and tau of each topic, and how many times an entry is asked in a check."""
 
     z: NDArray[np.int64]
     tau: NDArray[np.int64]
@@ -25,7 +25,7 @@ class Limits(NamedTuple):
 
 @kernel
 def adopt(state, slots, peers, contacts, z):
-    """Put each peer's contact into the table whose chain it is on."""
+    """Put each peer's contact into the table whose chain contains its topic."""
     for i in range(len(peers)):
         if contacts[i] >= 0:
             t = state.topic[peers[i]]
@@ -36,7 +36,7 @@ def adopt(state, slots, peers, contacts, z):
 
 @kernel
 def deactivate(state, slots):
-    """Empty the tables of branches whose lower chain is populated again."""
+    """Empty the tables of branches above a chain that has members again."""
     for member in range(len(state.topic)):
         t = state.topic[member]
         for slot in range(slots.first[t], slots.first[t + 1]):
@@ -48,7 +48,7 @@ def deactivate(state, slots):
 
 @kernel
 def is_active(state, slots, member, slot):
-    """Whether a slot is in use: all of the chain below its branch has been searched without result."""
+    """Whether a slot is in use: the whole chain below its branch was searched without result."""
     below = slots.after[slot]
     if below < 0:
         return True
@@ -58,8 +58,9 @@ def is_active(state, slots, member, slot):
 
 
 @kernel
-def pass_on(state, slots, topic_table, limits, present, channel, key):
-    """Send changed tables along the topic tables; returns messages, the checks they cause included."""
+def pass_on(tables, limits, present, channel, key):
+    """Send changed tables along the topic tables; returns messages, including those of the caused checks."""
+    state, slots, topic_table = tables
     fresh = state.fresh.copy()
     state.fresh[:] = 0
     messages = 0
@@ -90,9 +91,10 @@ def pass_on(state, slots, topic_table, limits, present, channel, key):
 
 
 @kernel
-def keep_updated(state, slots, topic_table, limits, p_sel, present, channel, key):
+def keep_updated(tables, limits, p_sel, present, channel, key):
     """KEEP_TABLE_UPDATED for tables that have entries; returns messages."""
-    told = np.empty(state.table.shape[2], np.int32)
+    state, slots, _ = tables
+    reply = np.empty(state.table.shape[2], np.int32)
     messages = 0
     for member in range(len(state.topic)):
         t = state.topic[member]
@@ -121,8 +123,8 @@ def keep_updated(state, slots, topic_table, limits, p_sel, present, channel, key
                 k += 2
                 if not through:
                     continue
-                k = answer(state, slots, slot, scope, topic_table, other, limits.z[t], told, own, k)
-                for candidate in told:
+                k = answer(tables, slot, scope, other, limits.z[t], reply, own, k)
+                for candidate in reply:
                     if candidate >= 0 and merge(state.topic, row, limits.z[t], slots, slot, candidate):
                         state.fresh[member, slot - slots.first[t]] = 1
     return messages
@@ -130,7 +132,7 @@ def keep_updated(state, slots, topic_table, limits, p_sel, present, channel, key
 
 @kernel
 def due_requests(state, slots, p_sel, present, cycle, key):
-    """Whose search sends a request now, as rows of (member, slot, scope); scopes widen here."""
+    """The requests that searches send now, as rows of (member, slot, scope); widens their scopes."""
     requests = np.empty((state.table.shape[0] * state.table.shape[1], 3), np.int64)
     count = 0
     for member in range(len(state.topic)):
@@ -147,7 +149,7 @@ def due_requests(state, slots, p_sel, present, cycle, key):
                 state.scope[member, place] = 0
                 continue
             whole = slots.start[slot + 1] - slots.start[slot]
-            if now < whole:  # found farther up: nearer ones only, and not everybody every time
+            if now < whole:  # has a farther supertopic: some members search for nearer ones
                 if unit(draw(own, place)) >= p_sel[member]:
                     continue
                 state.scope[member, place] = now
@@ -161,7 +163,7 @@ def due_requests(state, slots, p_sel, present, cycle, key):
 
 @kernel
 def take_found(state, slots, requests, found, z, cycle, timeout):
-    """Merge what was found, and set the next request."""
+    """Merge the candidates found, and set the time of the next request."""
     for number in range(len(requests)):
         member, slot = requests[number, 0], requests[number, 1]
         t = state.topic[member]

@@ -29,7 +29,7 @@ from hierarchy.topics.tree import TopicTree
 from sub2sub.errors import InputError
 
 SPAN = 2**53
-ROOMY = 2**16  # numbers per topic that make a subtree worth laying out anew: 16 levels or 255 subtopics each
+SPACIOUS = 2**16  # numbers per topic of a subtree that can be laid out again: 16 levels or 255 subtopics
 
 
 class Added(NamedTuple):
@@ -111,7 +111,7 @@ class NestedRanges:
             raise InputError(f"point: expected a number in [0, {self._high[0]}), got {point}")
         topic, below = 0, self.tree.children(0)
         while below:
-            # Subtopics stand in the order of their numbers, so the last that starts before the point decides.
+            # Subtopics are sorted by their ranges: only the last that starts before the point may contain it.
             place = bisect_right(below, point, key=self._low.__getitem__) - 1
             if place < 0 or self._high[below[place]] <= point:
                 break
@@ -139,12 +139,12 @@ class NestedRanges:
             self._given[parent] += 1
             return Added(topic, {})
         try:
-            crowded = self._smallest_roomy(ancestors[1:])
+            top = self._smallest_spacious(ancestors[1:])
         except InputError:
             self.remove(topic)
             raise
-        before = {t: self.range(t) for t in self._subtree(crowded) if t != topic}
-        self._lay_out(crowded)
+        before = {t: self.range(t) for t in self._subtree(top) if t != topic}
+        self._lay_out(top)
         return Added(topic, {t: (old, self.range(t)) for t, old in before.items() if old != self.range(t)})
 
     def remove(self, topic: str | int) -> None:
@@ -162,9 +162,9 @@ class NestedRanges:
             found += self.tree.children(topic)
         return found
 
-    def _smallest_roomy(self, ancestors: list[int]) -> int:
+    def _smallest_spacious(self, ancestors: list[int]) -> int:
         for topic in ancestors:
-            if self._high[topic] - self._low[topic] >= ROOMY * self._size[topic]:
+            if self._high[topic] - self._low[topic] >= SPACIOUS * self._size[topic]:
                 return topic
         if self._high[0] < 2 * self._size[0]:
             raise InputError(

@@ -48,7 +48,7 @@ class TopicTree:
         self._parents: list[list[int]] = [[]]
         self._children: list[list[int]] = [[]]
         self._further_parents = 0
-        self.changes = 0  # how often topics or parents came or went, for who has to follow
+        self.changes = 0  # number of changes so far, for users of the tree that have to follow them
 
     @classmethod
     def from_paths(cls, paths: Iterable[str]) -> TopicTree:

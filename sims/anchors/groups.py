@@ -1,9 +1,8 @@
 """Groups of peers, one for each topic, and the rendezvous that names members of a group.
 
 A subscriber is a member of the group of its topic. An event of a topic concerns that group and the groups of
-all topics above; its publisher sends it to a few members of each (`sims.anchors.contacts`). In the
-alternative, membership in the groups of all subtopics, a subscriber of the root has a membership for every
-topic.
+all topics above; its publisher sends it to a few members of each (`sims.anchors.contacts`). With membership
+in the groups of all subtopics instead, a subscriber of the root would be a member of every group.
 
 The rendezvous is outside the model, like `sub2sub.cyclon.rendezvous`: it names random live members of a
 group and is always up; its questions and answers are billed. Every protocol of this package needs one to
@@ -30,13 +29,13 @@ Integers = NDArray[np.int64]
 
 
 class Groups:
-    """Who is a member of which group.
+    """The group of each peer.
 
     Parameters
     ----------
     population : Population
     ranges : NestedRanges, optional
-        The topics, where interests are topics; otherwise all are in one group.
+        The topics, if interests are topics; otherwise all peers are in one group.
 
     Attributes
     ----------
@@ -103,16 +102,9 @@ class Seeking(Protocol):
 
 
 class GroupStack(Stack):
-    """A population in groups. Members start with a contact in their group and may ask for others.
+    """A population in groups. Members start with a contact and may ask the rendezvous for others.
 
-    Parameters
-    ----------
-    population : Population
-    groups : Groups
-    layers : sequence of Layer
-    seed : int
-    within : bool
-        Whether first contacts are in one's group; anywhere otherwise.
+    With `within`, contacts are members of the same group; otherwise any peers.
     """
 
     def __init__(
@@ -182,13 +174,26 @@ def first_contacts(peers: Integers, group: Integers, seed: int) -> Integers:
     >>> first_contacts(np.array([3, 4, 5, 6]), np.array([0, 1, 1, 0]), seed=1).tolist()
     [6, 5, -1, -1]
     """
-    n = len(peers)
     key = cycle_key(seed, STREAM, 0)
-    order = np.lexsort((draws(key, peers, 8), group))
+    place = earlier_members(group, draws(key, peers, 8), draws(key, peers, 9))
+    return np.where(place >= 0, peers[place], -1)
+
+
+def earlier_members(group: Integers, marks: NDArray[np.uint64], bits: NDArray[np.uint64]) -> Integers:
+    """For each member a random earlier one of its group, in the order of marks; -1 for the first.
+
+    Examples
+    --------
+    >>> marks, bits = np.arange(4, dtype=np.uint64), np.zeros(4, np.uint64)
+    >>> earlier_members(np.array([0, 1, 1, 0]), marks, bits).tolist()
+    [-1, -1, 1, 0]
+    """
+    n = len(group)
+    order = np.lexsort((marks, group))
     first = np.append(True, group[order][1:] != group[order][:-1])
     began = np.maximum.accumulate(np.where(first, np.arange(n), 0))
-    before = np.arange(n) - began
-    chosen = began + (draws(key, peers, 9) % np.maximum(before, 1).astype(np.uint64)).astype(np.int64)
-    contacts = np.empty(n, np.int64)
-    contacts[order] = np.where(first, -1, peers[order[chosen]])
-    return contacts
+    before = np.arange(n) - began  # how many of its group come earlier
+    chosen = began + (bits % np.maximum(before, 1).astype(np.uint64)).astype(np.int64)
+    found = np.empty(n, np.int64)
+    found[order] = np.where(first, -1, order[chosen])
+    return found

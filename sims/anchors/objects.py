@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from sims.anchors.transport import Sends, Transport
 from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import stream_number
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import LinkTable
 
 Integers = NDArray[np.int64]
 ORDER = -2  # numbers the draws of the order of turns
@@ -29,6 +30,15 @@ class ObjectPeer(ABC):
     """
 
     kept: ClassVar[tuple[str, ...]]
+    contact = -1
+
+    def introduce(self, contact: int) -> None:
+        """Name a contact for the next turn."""
+        self.contact = contact
+
+    def seeks(self, cycle: int) -> bool:
+        """Whether to ask the rendezvous for a contact; called once a cycle."""
+        return False
 
     @abstractmethod
     def turn(self, cycle: int, dice: Dice) -> Sends:
@@ -43,10 +53,6 @@ class ObjectPeer(ABC):
         """Note that a message could not be delivered; return messages to send."""
 
     @abstractmethod
-    def introduce(self, contact: int) -> None:
-        """Name a contact for the next turn."""
-
-    @abstractmethod
     def links(self) -> list[int]:
         """Peers it knows."""
 
@@ -57,33 +63,43 @@ class ObjectPeer(ABC):
     def restore(self, state: list[Any]) -> None:
         """From a checkpoint."""
         for name, value in zip(self.kept, state, strict=True):
-            setattr(self, name, _lively(value))
+            setattr(self, name, _restored(value))
 
 
 P = TypeVar("P", bound=ObjectPeer)
 
 
-class ObjectLayer(ABC, Generic[P]):
+class ObjectLayer(Generic[P]):
     """The layer of a protocol whose peers are objects.
 
     Parameters
     ----------
     n : int
+    settings : object
+        Of the protocol; its `tries` are the copies of a message before its target counts as unreachable.
     seed : int
-    tries : int
-        Copies of a message before its target counts as unreachable.
     """
 
     name: str
+    kind: type[P]
 
-    def __init__(self, n: int, seed: int, tries: int = 3) -> None:
-        self.seed, self.stream = seed, stream_number(self.name)
-        self.transport = Transport(n, tries)
+    def __init__(self, n: int, settings: Any, seed: int) -> None:
+        self.settings, self.seed, self.stream = settings, seed, stream_number(self.name)
+        self.transport = Transport(n, settings.tries)
         self.peers: list[P] = [self.fresh(peer) for peer in range(n)]
 
-    @abstractmethod
     def fresh(self, peer: int) -> P:
         """A peer without contacts."""
+        make: Callable[..., P] = self.kind
+        return make(peer, self.settings)
+
+    def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
+        """Live peers that ask the rendezvous for a contact."""
+        return [peer for peer, up in enumerate(alive.tolist()) if up and self.peers[peer].seeks(cycle)]
+
+    def introduce(self, peer: int, contact: int) -> None:
+        """Name a contact."""
+        self.peers[peer].introduce(contact)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer take its turn, in random order."""
@@ -104,7 +120,7 @@ class ObjectLayer(ABC, Generic[P]):
             if contact >= 0:
                 self.peers[peer].introduce(contact)
 
-    def links(self) -> tuple[Integers, Integers, Integers]:
+    def links(self) -> LinkTable:
         """All links, with stamps of 0."""
         pairs = [(holder, other) for holder, peer in enumerate(self.peers) for other in peer.links()]
         table = np.array(pairs, np.int64).reshape(-1, 2)
@@ -125,10 +141,26 @@ class ObjectLayer(ABC, Generic[P]):
             peer.restore(state)
 
 
+def sample(among: list[int], count: int, dice: Dice) -> list[int]:
+    """A random sample of `count` elements; all of them, in their order, if there are no more."""
+    chosen = list(among)
+    if len(chosen) <= count:
+        return chosen
+    for place in range(count):
+        other = place + dice.next_below(len(chosen) - place)
+        chosen[place], chosen[other] = chosen[other], chosen[place]
+    return chosen[:count]
+
+
+def any_of(among: list[int], dice: Dice) -> int:
+    """A random one of them."""
+    return among[dice.next_below(len(among))]
+
+
 def _plain(value: Any) -> Any:
-    """A value as JSON has it, where keys are texts: mappings become lists of pairs, marked."""
+    """A value for JSON, whose keys are texts: mappings become marked lists of pairs."""
     return {"pairs": [[key, _plain(own)] for key, own in value.items()]} if isinstance(value, dict) else value
 
 
-def _lively(value: Any) -> Any:
-    return {key: _lively(own) for key, own in value["pairs"]} if isinstance(value, dict) else value
+def _restored(value: Any) -> Any:
+    return {key: _restored(own) for key, own in value["pairs"]} if isinstance(value, dict) else value

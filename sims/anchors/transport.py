@@ -1,6 +1,6 @@
 """Messages between peers that are objects: delivery, loss and cost.
 
-A peer returns the messages to send, as (target, message) pairs, and is told when a message could not be
+A peer returns the messages to send, as (target, message) pairs, and is notified when one could not be
 delivered. Connections behave like TCP: a lost message is repeated, `tries` times in all; if all copies are
 lost, its target is *unreachable*. The sender is billed for every copy. Headers of TCP and IP are not counted
 (`sub2sub.overlay.sizes`).
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,26 +19,10 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER
 
-
-class Message(Protocol):
-    """What is sent."""
-
-    @property
-    def size(self) -> int:
-        """Bytes beyond the header."""
-
+if TYPE_CHECKING:
+    from sims.anchors.objects import ObjectPeer
 
 Sends = Iterable[tuple[int, Any]]
-
-
-class Receiver(Protocol):
-    """A peer that receives messages."""
-
-    def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
-        """Handle a message; return messages to send."""
-
-    def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
-        """Note that a message could not be delivered; return messages to send."""
 
 
 class Transport:
@@ -47,7 +31,7 @@ class Transport:
     Attributes
     ----------
     messages, bytes : list of int
-        What each peer has sent in the cycle at hand.
+        What each peer has sent in the current cycle.
     failed : int
         Messages that did not arrive.
 
@@ -90,7 +74,7 @@ class Transport:
         self.failed += copies - there
         return there
 
-    def carry(self, peers: Sequence[Receiver], sender: int, sends: Sends) -> None:
+    def carry(self, peers: Sequence[ObjectPeer], sender: int, sends: Sends) -> None:
         """Deliver messages and all that follow from them, the first sent first."""
         queue, dice = deque((sender, target, message) for target, message in sends), self.dice
         while queue:

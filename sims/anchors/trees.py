@@ -1,4 +1,4 @@
-"""An event on its way down a tree that is known beforehand: a broker's star, a tree of those who want it."""
+"""An event sent down a tree that is known beforehand: a broker's star, or a tree of matching subscribers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def descend(nodes, parents, retries, faults, key, clock, agenda, traced):
     nodes : int64 array
         Members, parents before their children, the root first.
     parents : int64 array
-        The place of each node's parent among them; of no meaning for the root.
+        The place of each node's parent among them; not used for the root.
     retries : int
     faults : Faults
     key : uint64
         Draw k of a child decides whether the k-th copy sent to it is lost.
     clock, agenda : Clock, Agenda
-        Who sends it to whom does not depend on time, so the agenda only notes when copies arrive.
+        Routes do not depend on time, so the agenda only records when copies arrive.
     traced : (first, sent, arrived)
         Arrays of all members that are filled: hop of the first copy or -1, messages sent, copies that came.
     """
@@ -36,10 +36,8 @@ def descend(nodes, parents, retries, faults, key, clock, agenda, traced):
         parent, child = nodes[parents[place]], nodes[place]
         if first[parent] < 0:
             continue
-        leaves, own = (
-            departure(clock, agenda.free, parent, child, agenda.when[parent], 0),
-            peer_key(key, child),
-        )
+        leaves = departure(clock, agenda.free, parent, child, agenda.when[parent], 0)
+        own = peer_key(key, child)
         for copy in range(retries + 1):
             sent[parent] += 1
             lost = faults.loss > 0.0 and unit(draw(own, copy)) < faults.loss

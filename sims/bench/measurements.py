@@ -1,4 +1,4 @@
-"""Rates of what takes the time in a simulation, each the best of several tries after one to warm up.
+"""Rates of the main steps of a simulation, each the best of several tries after one to warm up.
 
 All with 3 attributes and power law, the paper's main workload. Rates are per second of wall-clock time, of
 one thread: a busy machine shows lower ones.
@@ -20,7 +20,6 @@ from sub2sub.geometry.matching import match
 from sub2sub.kernels.threads import threads, use_threads
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
-from sub2sub.overlay.population import Population
 from sub2sub.rings.selection import select_ring
 from workloads import named
 
@@ -29,7 +28,7 @@ CYCLES = 20  # of an overlay that is built from nothing
 TRIES = 3
 
 Work = Callable[[], float]
-"""Does something, and says how much of it."""
+"""Does some work, and returns the amount of it."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +64,7 @@ def measure(measurement: Measurement, size: int, tries: int = TRIES) -> float:
 
 
 def _subscriptions(size: int) -> Work:
-    def work() -> float:
-        lows, _ = named(WORKLOAD).subscriptions(size, seed=1)
-        return float(len(lows))
-
-    return work
+    return lambda: float(len(named(WORKLOAD).subscriptions(size, seed=1)[0]))
 
 
 def _matching(size: int) -> Work:
@@ -96,32 +91,18 @@ def _selection(size: int) -> Work:
     return work
 
 
-def _overlay(size: int) -> Overlay:
+def _overlay(size: int, cycles: int = 2 * CYCLES) -> Overlay:
+    """An overlay after some cycles; by default enough to converge."""
     lows, highs = named(WORKLOAD).subscriptions(size, seed=1)
-    overlay = Overlay(Population.of(lows, highs, seed=1), OverlaySettings.paper(), seed=1)
-    overlay.bootstrap()
-    return overlay
+    return Overlay.of(lows, highs, settings=OverlaySettings.paper(), seed=1).run(cycles)
 
 
 def _cycles(size: int) -> Work:
-    def work() -> float:
-        overlay = _overlay(size)
-        for cycle in range(1, CYCLES + 1):
-            overlay.step(cycle)
-        return float(CYCLES * size)
-
-    return work
-
-
-def _converged(size: int) -> Overlay:
-    overlay = _overlay(size)
-    for cycle in range(1, 2 * CYCLES + 1):
-        overlay.step(cycle)
-    return overlay
+    return lambda: float(CYCLES * len(_overlay(size, CYCLES).population))
 
 
 def _delivery(size: int) -> Work:
-    overlay = _converged(size)
+    overlay = _overlay(size)
     lows, highs = overlay.population.ranges()
     events = named(WORKLOAD).events(1_000, 1, lows, highs)
 
@@ -133,7 +114,7 @@ def _delivery(size: int) -> Work:
 
 
 def _checkpoint(size: int) -> Work:
-    simulation = Simulation(_converged(size))
+    simulation = Simulation(_overlay(size))
 
     def work() -> float:
         with tempfile.TemporaryDirectory() as folder:

@@ -27,7 +27,7 @@ def as_rows(results: Iterable[tuple[str, int, float, str]]) -> list[dict[str, An
 
 
 def append_results(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Add rows to a table of results, which is made if it is not there.
+    """Add rows to a table of results; create the table if it does not exist.
 
     Examples
     --------

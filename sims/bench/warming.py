@@ -1,4 +1,4 @@
-"""Compiling the kernels of an overlay before anybody waits for them: `sub2sub warm`.
+"""Compiles the kernels of an overlay before they are needed: `sub2sub warm`.
 
 Each part calls kernels on a tiny overlay, with the types that overlays of any size have; what is compiled is
 found in the cache (`sub2sub.kernels.cache`) from then on. The ring layer takes as long as everything else
@@ -13,15 +13,13 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from sub2sub import Links, Overlay, Population, disseminate, find_entry, select_ring
+from sub2sub import Links, Overlay, disseminate, find_entry, select_ring
 
 
 def tiny_overlay() -> Overlay:
     """An overlay of 64 peers with one link each."""
     low = np.random.default_rng(1).random((64, 3)) * 0.7
-    overlay = Overlay(Population.of(low, low + 0.3, seed=1), seed=1)
-    overlay.bootstrap()
-    return overlay
+    return Overlay.of(low, low + 0.3, seed=1)
 
 
 def warm_ring() -> None:

@@ -23,11 +23,12 @@ from click.shell_completion import CompletionItem
 from sims.cli.extras import what_to_install
 from sub2sub.errors import InputError
 from sub2sub.version import VERSION
+from workloads.cli.suggestions import Suggesting
 
 COMMANDS = Path(__file__).with_name("commands")
 
 
-class Commands(click.Group):
+class Commands(Suggesting):
     """The modules of `sims/cli/commands/` as commands; invalid input gives one line, without a traceback."""
 
     def list_commands(self, context: click.Context) -> list[str]:
@@ -60,30 +61,17 @@ class Commands(click.Group):
         try:
             return super().invoke(context)
         except InputError as error:
-            click.echo(f"sub2sub: {error}", err=True)
-            context.exit(2)
+            text, code = str(error), 2
         except KeyboardInterrupt:
-            click.echo("sub2sub: interrupted", err=True)
-            context.exit(130)
+            text, code = "interrupted", 130
         except MemoryError:
-            click.echo("sub2sub: not enough memory: expected fewer subscribers", err=True)
-            context.exit(1)
+            text, code = "not enough memory: expected fewer subscribers", 1
         except ModuleNotFoundError as error:
-            click.echo(f"sub2sub: {what_to_install(error.name or str(error))}", err=True)
-            context.exit(1)
+            text, code = what_to_install(error.name or str(error)), 1
         except OSError as error:
-            click.echo(f"sub2sub: {error}", err=True)
-            context.exit(1)
-
-    def resolve_command(
-        self, context: click.Context, arguments: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that was typed; suggest the nearest name if there is none."""
-        from workloads.cli.suggestions import resolve  # imported late, for a fast --help
-
-        found: tuple[str | None, click.Command | None, list[str]]
-        found = resolve(self, super().resolve_command, context, arguments)
-        return found
+            text, code = str(error), 1
+        click.echo(f"sub2sub: {text}", err=True)
+        context.exit(code)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
@@ -97,7 +85,7 @@ def _summary(name: str) -> str:
     return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(VERSION, prog_name="sub2sub")
 def main() -> None:
     """Publish/subscribe overlays, simulated and compared.

@@ -1,11 +1,13 @@
-"""Progress of long commands: a bar with rate and remaining time on a terminal, one line elsewhere."""
+"""What commands show: the progress of long ones, and values for people to read."""
 
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+
+from workloads.cli.common import progress_bars
 
 Report = Callable[[int, int], None]
 """Called as report(done, total)."""
@@ -13,58 +15,20 @@ Report = Callable[[int, int], None]
 
 @contextmanager
 def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool = False) -> Iterator[Report]:
-    """Draw a progress bar on standard error while the block runs; yields the function report(done, total).
+    """Print a title and draw a bar on standard error while the block runs; yields report(done, total).
 
-    Without a terminal only the title is printed, and with `quiet` nothing.
-
-    Parameters
-    ----------
-    title : str
-    unit : str
-        Unit of the rate, such as "peers"; empty for no rate.
-    per_step : float
-        Units per step.
-    quiet : bool
+    Without a terminal there is no bar; with `quiet` nothing is printed. Rates as in `progress_bars`.
 
     Examples
     --------
     >>> with progress_bar("cycles", quiet=True) as report:
     ...     report(1, 2)
     """
-    if quiet or not sys.stderr.isatty():
-        if not quiet:
-            print(
-                f"{title} ... (a first run compiles its kernels, about a minute)", file=sys.stderr, flush=True
-            )
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"{title}: starting (a first run compiles its kernels)", total=None, rate="")
-        began, first = 0.0, -1
-
-        def report(done: int, total: int) -> None:
-            nonlocal began, first
-            if (
-                first < 0
-            ):  # the rate is counted from the first report: the start is slow, and a resumed run starts later
-                began, first = time.monotonic(), done
-            rate = ""
-            if unit and done > first:
-                rate = f"{shown((done - first) * per_step / (time.monotonic() - began))} {unit}/s"
-            bar.update(task, description=title, completed=done, total=total, rate=rate)
-
-        yield report
+    if not quiet:
+        start = f"{title} ... (a first run compiles its kernels, about a minute)"
+        print(start, file=sys.stderr, flush=True)
+    with progress_bars(quiet, unit, per_step) as bars:
+        yield partial(bars, title) if bars else lambda done, total: None
 
 
 def shown(value: object) -> str:

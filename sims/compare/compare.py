@@ -7,10 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import tomlkit
+
 from sims.compare.figures import figures
 from sims.compare.findings import findings
-from sims.compare.headline import headline
-from sims.compare.markdown import markdown
+from sims.compare.markdown import headline, markdown
 from sims.compare.page import write_page
 from sims.compare.plan import Plan
 from sims.compare.run import run_units
@@ -19,12 +20,11 @@ from sims.compare.table import cells, gather
 from sims.compare.worlds import world_options
 from sims.compare.worlds.ranges import BITS, rounding_effect
 from sims.runs.folder import RunWriter
-from workloads.settings.toml import dumps
 from workloads.spec.table_files import is_stored
 
 
 def _roundings(plan: Plan) -> list[str]:
-    """What rounding does to the ranges of tables; drawn worlds have no values to begin with."""
+    """The effect of rounding on the ranges of tables; generated worlds are not mentioned."""
     found = []
     for world in plan.worlds:
         workload, options = world_options(world.partition(" ")[2])
@@ -37,10 +37,12 @@ def _roundings(plan: Plan) -> list[str]:
 def compare(
     plan: Plan, writer: RunWriter, processes: int, master: str | None, progress: Callable[[int, int], None]
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """Run what is missing of a plan; write tables, figures and page; the findings, and numbers."""
+    """Run the missing units of a plan; write tables, figures and page; return findings and numbers."""
     units = plan.units()
     writer.write_settings(
-        dumps({"compare": {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(plan).items()}})
+        tomlkit.dumps(
+            {"compare": {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(plan).items()}}
+        )
     )
     folder = writer.path / "units"
     run_units(units, folder, processes, master, progress)

@@ -1,10 +1,10 @@
 """What a comparison found, in sentences computed from its table.
 
 Costs are those of the working points (`sims.compare.summary`). A system that is not shown to deliver 99 %
-with 5 % of the messages lost is named with what it delivers, one that could not run with the reason, and
-neither is compared with others. Two costs differ when their 95 % confidence intervals do not overlap. Where
-they do the sentence says so, and calls costs equal that are within `CLOSE` of one another: an interval over
-few seeds may be wide because worlds differ, which is no reason to call all costs within it equal.
+with 5 % of the messages lost is listed with its hit ratio, and one that could not run with the reason;
+neither is compared with others. Two costs differ if their 95 % confidence intervals do not overlap. If they
+overlap, the sentence says so, and calls costs equal only if their ratio is at most `CLOSE`: an interval over
+few seeds may be wide because worlds differ.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import PurePath
 import numpy as np
 import pandas as pd
 
-from sims.compare.summary import healed, number, value, working_point
+from sims.compare.summary import cost, healed, number, systems_in, value, working_point
 from sims.compare.worlds import CRASH, world_options
 
 RINGS, CAMCAST, ENCLOSING, COVER = "sub2sub", "camcast", "enclosing topic", "exact cover"
@@ -36,7 +36,6 @@ COSTS = {
     "upkeep_bytes.mean": "upkeep bytes a cycle",
     "heal_cycles": "cycles to heal",
 }
-BUILT = {metric for metric in COSTS if metric.startswith(("links", "memory", "upkeep", "heal"))}
 MEASURES = {COST: "messages per delivery", "upkeep_bytes.mean": "upkeep bytes", "links.mean": "links"}
 CLOSE = 1.05  # the ratio up to which costs are called equal if their intervals overlap
 DELIVERING = "99 % with 5 % of the messages lost"
@@ -56,15 +55,13 @@ def findings(table: pd.DataFrame) -> list[str]:
 
 def _cell(table: pd.DataFrame, world: str, system: str, metric: str) -> pd.Series | None:
     """A cost at the working point, or of the overlay; None for a system that does not deliver enough."""
-    point = working_point(table, world, system)
-    if point is None or not point.reached:
-        return None
-    cell = value(table, world, system, metric, "" if metric in BUILT else point.knob)
-    return None if cell is None or np.isnan(cell["mean"]) else cell
+    point, cell = working_point(table, world, system), cost(table, world, system, metric)
+    reached = point is not None and point.reached
+    return cell if reached and cell is not None and not np.isnan(cell["mean"]) else None
 
 
 def _lacking(table: pd.DataFrame, world: str, system: str) -> str:
-    """Why a system is compared with nobody; nothing for one that delivers or takes no part."""
+    """Why a system is not compared with others; empty for one that delivers or takes no part."""
     point, unable = working_point(table, world, system), value(table, world, system, "unable")
     if unable is not None and (point is None or not point.reached):
         return str(unable.note).replace("not run: ", "").removesuffix(" (and alike)")
@@ -72,9 +69,9 @@ def _lacking(table: pd.DataFrame, world: str, system: str) -> str:
 
 
 def _topics(table: pd.DataFrame, world: str) -> str:
-    systems = _systems(table, world)
+    systems = systems_in(table, world)
     costs = {s: cell for s in systems if (cell := _cell(table, world, s, COST)) is not None}
-    costs.pop(BOUND, None)  # no protocol: who wants an event is the simulator's knowledge
+    costs.pop(BOUND, None)  # no protocol: only the simulator knows which subscribers match
     text = f"Where interests are topics, {_cheapest(table, world, costs)}"
     rings, camcast = costs.get(RINGS), costs.get(CAMCAST)
     if rings is not None and camcast is not None:
@@ -91,7 +88,7 @@ def _topics(table: pd.DataFrame, world: str) -> str:
 
 
 def _cheapest(table: pd.DataFrame, world: str, costs: dict[str, pd.Series]) -> str:
-    """Which systems need the fewest messages: several, if they cannot be told apart."""
+    """The systems that need the fewest messages; several, if their costs are equal."""
     if not costs:
         return f"no system is shown to deliver {DELIVERING}"
     least = min(costs.values(), key=lambda cell: float(cell["mean"]))
@@ -110,7 +107,7 @@ def _cheapest(table: pd.DataFrame, world: str, costs: dict[str, pd.Series]) -> s
 def _after_crash(table: pd.DataFrame, world: str) -> str:
     """What the settings of these systems deliver where many are down."""
     found = {}
-    for system in _systems(table, world):
+    for system in systems_in(table, world):
         point = working_point(table, world, system)
         if point is not None and point.reached:
             cell = value(table, world, system, "hit_ratio", point.knob, CRASH.loss, CRASH.crashed)
@@ -142,29 +139,29 @@ def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
 
 def _instead(table: pd.DataFrame, world: str, system: str, words: str, rings: pd.Series) -> str:
     """What topics cost where interests are ranges, beside rings."""
-    cost = _cell(table, world, system, COST)
-    if cost is None:
+    messages = _cell(table, world, system, COST)
+    if messages is None:
         why = _lacking(table, world, system)
         return f", {words} is not shown to deliver as much ({why})" if why else ""
-    text = f", {words} takes {_times(cost, rings)}"
+    text = f", {words} takes {_times(messages, rings)}"
     links = [_cell(table, world, s, "links.mean") for s in (system, RINGS)]
     if system == COVER and links[0] is not None and links[1] is not None:
         text += f" on {_ratio(links[0], links[1])} the links"
     spam = _cell(table, world, system, "spam_per_delivery")
     if spam is not None and spam["mean"] > 0:
-        text += f" ({100 * spam['mean'] / cost['mean']:.0f} % of them spam)"
+        text += f" ({100 * spam['mean'] / messages['mean']:.0f} % of them spam)"
     return text
 
 
 def _beside_anchors(table: pd.DataFrame, world: str) -> str:
     """All costs of rings beside those of what an engineer would choose instead."""
     lines, lacking = [], []
-    for system in _systems(table, world):
+    for system in systems_in(table, world):
         if system != RINGS and system.partition(",")[0] not in ANCHORS:
             continue
         costs = [_cell(table, world, system, metric) for metric in COSTS]
         if costs[0] is not None:
-            told = " / ".join("—" if cost is None else number(cost["mean"]) for cost in costs)
+            told = " / ".join("—" if cell is None else number(cell["mean"]) for cell in costs)
             seeds = healed(table, world, system)
             some = f" (healed in {seeds[0]} of {seeds[1]} seeds)" if seeds and seeds[0] < seeds[1] else ""
             lines.append(f"{system}: {told}{some}")
@@ -217,17 +214,13 @@ def _name(world: str) -> str:
     return PurePath(world_options(world.partition(" ")[2])[0]).name
 
 
-def _systems(table: pd.DataFrame, world: str) -> list[str]:
-    return [str(s) for s in table[table.world == world].system.unique()]
-
-
 def _setting(table: pd.DataFrame, world: str, system: str) -> str:
     point = working_point(table, world, system)
     return f"with {point.knob}" if point is not None and point.knob else "as it is"
 
 
 def _overlap(a: pd.Series, b: pd.Series) -> bool:
-    """Whether intervals overlap; a single seed has none, and tells nothing apart."""
+    """Whether intervals overlap; those of a single seed, which are NaN, always do."""
     return not (a.high < b.low or b.high < a.low)
 
 

@@ -1,32 +1,20 @@
 """Confidence intervals of a comparison: over seeds, and over events where there are many in each seed.
 
-A cost is a mean over seeds, and its interval Student's: with few seeds it is wide, as it should be. The hit
-ratio by which working points are chosen is a mean over a thousand events, and seeds alone would waste them:
-with two seeds Student's factor is 12.7. If events were independent, the variance of their mean would be their
-variance over their number. Events of one seed share an overlay, so it may be larger; how much larger, the
-means of the seeds tell. The larger of the two estimates is taken, and the degrees of freedom are those of as
-many independent events as would give it (Kish: *Survey Sampling*, 1965: effective sample size), at least
-those of the seeds. Where seeds differ no more than their events make them this is the interval over events,
-and where they do it is that over seeds.
+A cost is a mean over seeds with Student's interval, which is wide for few seeds. The hit ratio by which
+working points are chosen is a mean over a thousand events; an interval over seeds alone would not use their
+number (with two seeds Student's factor is 12.7). If events were independent, the variance of their mean would
+be their variance divided by their number. Events of one seed share an overlay, so the variance may be larger,
+which shows in the means of the seeds. The larger of the two estimates is taken, with the degrees of freedom
+of as many independent events as would give it (Kish: *Survey Sampling*, 1965: effective sample size), at
+least those of the seeds. So this is the interval over events if seeds differ no more than their events
+explain, and otherwise the interval over seeds.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-CONFIDENCE = 0.95
-
-
-def reach_over_seeds(deviation: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    """Half of Student's interval of means over seeds, NaN for a single one.
-
-    Examples
-    --------
-    >>> reach_over_seeds(np.array([1.0]), np.array([3])).round(3)
-    array([2.484])
-    """
-    reach: np.ndarray = _quantile(np.maximum(seeds - 1, 1)) * deviation / np.sqrt(seeds)
-    return reach
+from workloads.statistics.intervals import CONFIDENCE
 
 
 def reach_over_events(variance: float, events: float, deviation: float, seeds: int) -> float:
@@ -47,6 +35,8 @@ def reach_over_events(variance: float, events: float, deviation: float, seeds: i
     >>> round(reach_over_events(0.01, 1000, 0.1, 2), 3)  # they do not
     0.898
     """
+    from scipy import special
+
     if seeds < 2:
         return float("nan")
     apart, together = variance / events, deviation**2 / seeds
@@ -54,11 +44,4 @@ def reach_over_events(variance: float, events: float, deviation: float, seeds: i
         return 0.0
     error = max(apart, together)
     freedom = max(events * apart / error - 1, seeds - 1)
-    return float(_quantile(np.array(freedom)) * np.sqrt(error))
-
-
-def _quantile(freedom: np.ndarray) -> np.ndarray:
-    from scipy import special
-
-    found: np.ndarray = special.stdtrit(freedom, 0.5 + CONFIDENCE / 2)
-    return found
+    return float(special.stdtrit(freedom, 0.5 + CONFIDENCE / 2) * np.sqrt(error))

@@ -1,13 +1,39 @@
-"""The table of a comparison as a person reads it."""
+"""A comparison in Markdown: all systems of each world, and a short table for a README."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from sims.compare.plan import Plan
-from sims.compare.summary import COLUMNS, summary
+from sims.compare.summary import (
+    COLUMNS,
+    cost,
+    ends,
+    healed,
+    is_between,
+    summary,
+    systems_in,
+    value,
+    working_point,
+)
+
+# The metric of each column, and its format.
+HEADLINE = {
+    "messages per delivery": ("messages_per_delivery", "{:.2f}"),
+    "spam per delivery": ("spam_per_delivery", "{:.2f}"),
+    "bytes per delivery": ("bytes_per_delivery", "{:,.0f}"),
+    "hops to the last": ("hops_to_last_match", "{:.1f}"),
+    "ms to the last, median": ("last_ms_median", "{:,.0f}"),
+    "ms, 99 %": ("last_ms_p99", "{:,.0f}"),
+    "links": ("links.mean", "{:.0f}"),
+    "memory bytes": ("memory_bytes.mean", "{:,.0f}"),
+    "upkeep messages": ("upkeep_messages.mean", "{:.1f}"),
+    "of the busiest": ("upkeep_messages.max", "{:.0f}"),
+    "cycles to heal": ("heal_cycles", "{:.0f}"),
+}
 
 
 def markdown(table: pd.DataFrame, plan: Plan, sentences: Sequence[str]) -> str:
@@ -30,3 +56,51 @@ def markdown(table: pd.DataFrame, plan: Plan, sentences: Sequence[str]) -> str:
         lines += ["| " + " | ".join(row[name] for name in COLUMNS) + " |" for row in rows]
         lines.append("")
     return "\n".join(lines)
+
+
+def headline(table: pd.DataFrame, plan: Plan) -> str:
+    """A Markdown table for each world but those between topics and ranges, with an explanation."""
+    lines = [
+        f"{plan.subscribers:,} subscribers, {plan.seeds} seeds; each system at the cheapest of its settings "
+        "that delivers 99 % with 5 % of the messages lost, without faults. Upkeep per peer and cycle.",
+        "",
+    ]
+    for world in (world for world in plan.worlds if not is_between(world)):
+        columns = [name for name in HEADLINE if _known(table, world, name)]
+        lines += [f"**{world}**", "", f"| system | {' | '.join(columns)} |", "|---|" + "---:|" * len(columns)]
+        rows, short, unable = [], [], []
+        for system in systems_in(table, world):
+            point = working_point(table, world, system)
+            if point is None:
+                reason = value(table, world, system, "unable")
+                unable += [] if reason is None else [f"{system} ({reason.note})"]
+                continue
+            if not point.reached:
+                short.append(f"{system} {point.hit:.3f}")
+                continue
+            shown = " | ".join(_shown(table, world, system, name) for name in columns)
+            messages = ends(cost(table, world, system, "messages_per_delivery"))[0]
+            rows.append((float(np.nan_to_num(messages)), f"| {system} | {shown} |"))
+        lines += [row for _, row in sorted(rows)]
+        lines.append("")
+        if short:
+            below = "Not shown to deliver 99 %, by the lower end of the confidence interval"
+            lines += [f"{below}: {', '.join(short)}.", ""]
+        if unable:
+            lines += [f"Without numbers: {', '.join(unable)}.", ""]
+    return "\n".join(lines).rstrip()
+
+
+def _known(table: pd.DataFrame, world: str, name: str) -> bool:
+    here = table[(table.world == world) & (table.metric == HEADLINE[name][0])]
+    return bool(here["mean"].notna().any())
+
+
+def _shown(table: pd.DataFrame, world: str, system: str, name: str) -> str:
+    metric, form = HEADLINE[name]
+    mean = ends(cost(table, world, system, metric))[0]
+    if np.isnan(mean):
+        return "—"
+    text = form.format(mean)
+    seeds = healed(table, world, system) if metric == "heal_cycles" else None
+    return text if seeds is None or seeds[0] == seeds[1] else f"{text} ({seeds[0]} of {seeds[1]} seeds)"

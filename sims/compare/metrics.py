@@ -43,18 +43,10 @@ def hit_ratio(outcome: Outcome) -> float:
 
 
 def of_cell(outcome: Outcome, peer: NDArray[np.int64], d: int) -> dict[str, float]:
-    """The metrics of the events of one cell, each of which somebody besides its publisher wants.
+    """The metrics of the events of one cell, each of which matches another subscriber than its publisher.
 
     The hit ratio gives every event the same weight; ratios of messages are totals over totals. Loads of
-    peers are per event published; acknowledgements are left out of them.
-
-    Parameters
-    ----------
-    outcome : Outcome
-    peer : (n,) int64
-        The peer of each subscriber.
-    d : int
-        Attributes of an event.
+    peers, of which each subscriber has one, are per event published; acknowledgements are left out of them.
     """
     events = outcome.messages.size
     if not events:
@@ -82,7 +74,7 @@ def of_cell(outcome: Outcome, peer: NDArray[np.int64], d: int) -> dict[str, floa
         found |= {"hops_to_last_match": float(hops.mean()), "hops_max": float(hops.max())}
     if outcome.times is not None:
         found |= outcome.times.summary()
-    # No message brought a publisher its own copy.
+    # A publisher's own copy is not a message.
     own = np.bincount(outcome.entry, minlength=outcome.received.size)
     received = outcome.received + outcome.spammed - own
     loads = {"sent": outcome.forwarded, "received": received, "spam_received": outcome.spammed}

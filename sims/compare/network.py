@@ -45,7 +45,7 @@ def network_named(name: str) -> Timing | None:
 
 
 def network_text(timing: Timing | None) -> str:
-    """As units carry it.
+    """A network as text, for units.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def network_text(timing: Timing | None) -> str:
 
 
 def network_of(text: str) -> Timing | None:
-    """Back from that."""
+    """The network of such a text."""
     if not text:
         return None
     settings = json.loads(text)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from sims.compare.plan import Plan
-from sims.compare.summary import COLUMNS, summary
+from sims.compare.summary import COLUMNS, is_between, summary
 from sims.report.html import Page
 
 HOW = (
@@ -31,7 +31,7 @@ def write_page(
         f"{plan.subscribers:,} subscribers, {plan.events} events, {plan.seeds} seeds",
     )
     page.heading("Finding").text("\n\n".join(sentences)).text(HOW)
-    family = [world for world in plan.worlds if world.startswith("between")]
+    family = [world for world in plan.worlds if is_between(world)]
     for world in plan.worlds:
         if world not in family:
             _table(page.heading(world), table, world)

@@ -1,4 +1,4 @@
-"""What is to be run: worlds, their systems and seeds, and how large."""
+"""The plan of a comparison: worlds, systems, seeds and sizes."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Unit:
 
     @property
     def key(self) -> str:
-        """Names its file: the same for the same unit and code, whatever plan it is part of.
+        """Name of its file, the same for the same unit and code in any plan.
 
-        Digests of the code and of tables of interests are part of it, so a unit that other code or another
-        table made is not taken for one of now.
+        It contains digests of the code and of the tables of interests, so results of other code or other
+        tables are not used.
 
         Examples
         --------
@@ -60,7 +60,7 @@ class Unit:
 
 
 def _own_code(name: str) -> str:
-    """Digest of the file that somebody's system stands in."""
+    """Digest of the file that defines a user's own system."""
     file = getattr(sys.modules[system(name).__module__], "__file__", None)
     return file_digest(Path(file)) if file else ""
 
@@ -68,7 +68,7 @@ def _own_code(name: str) -> str:
 def worlds_of(
     kind: str, tree: str | None, workloads: tuple[str, ...], quick: bool = False, options: str = ""
 ) -> list[str]:
-    """Names of the worlds of a kind: "topics", "ranges", "between", "usual" or "all"; fewer in a hurry.
+    """Names of the worlds of a kind: "topics", "ranges", "between", "usual" or "all"; fewer if `quick`.
 
     Options stand behind the worlds that are made of something named.
 
@@ -101,11 +101,11 @@ class Plan:
     subscribers, events, probes : int
         Of each world.
     seeds, seed : int
-        Worlds and systems are drawn anew for so many seeds, from `seed` on.
+        The number of seeds, for each of which worlds and systems are drawn, and the first one.
     choosing : int
         Events of each seed by which working points are chosen; 0 for a thousand over all seeds.
     own : tuple of str
-        Systems of one's own, `module:Class`, that take part in every world beside those that do anyway.
+        Your own systems, `module:Class`, which take part in every world besides the built-in ones.
     network : str
         How long messages take, see `sims.compare.network`; hops are counted if empty.
     only : tuple of str
@@ -127,16 +127,11 @@ class Plan:
     only: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be compared."""
+        """Refuse invalid numbers."""
         if self.choosing == 0 and self.seeds > 0:
             object.__setattr__(self, "choosing", -(-CHOOSING_EVENTS // self.seeds))
-        for name, least in (
-            ("subscribers", 10),
-            ("events", 1),
-            ("probes", 1),
-            ("seeds", LEAST_SEEDS),
-            ("choosing", 1),
-        ):
+        least_values = {"subscribers": 10, "events": 1, "probes": 1, "seeds": LEAST_SEEDS, "choosing": 1}
+        for name, least in least_values.items():
             if getattr(self, name) < least:
                 raise InputError(f"{name} = {getattr(self, name)}: expected at least {least}")
         if self.seed < 0:

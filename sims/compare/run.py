@@ -1,14 +1,14 @@
 """Runs the units of a plan, in several processes or through Spark, each written when it is done.
 
-A unit is a file of its own in `units/`, named after what it measures; those that are there are not run again,
-so a comparison that was interrupted goes on where it was, and one with more seeds or worlds keeps what an
-earlier one found.
+Each unit is a file in `units/`, named after what it measures. Units with a file are not run again, so an
+interrupted comparison continues, and one with more seeds or worlds keeps the earlier results.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 
@@ -24,15 +24,12 @@ from workloads.spark.session import spark_session
 from workloads.spark.tasks import run_numbers
 
 SCHEMA = pa.schema(
-    [
-        ("knob", pa.string()),
-        ("loss", pa.float64()),
-        ("crashed", pa.float64()),
-        ("metric", pa.string()),
-        ("value", pa.float64()),
-        ("note", pa.string()),
-    ]
-)
+    {
+        "knob": pa.string(), "loss": pa.float64(), "crashed": pa.float64(), "metric": pa.string(),
+        "value": pa.float64(), "note": pa.string(),
+    }
+)  # fmt: skip
+
 
 Progress = Callable[[int, int], None]
 
@@ -40,17 +37,7 @@ Progress = Callable[[int, int], None]
 def run_units(
     units: Sequence[Unit], folder: Path, processes: int, master: str | None, progress: Progress
 ) -> None:
-    """Run the units that `folder` does not have yet.
-
-    Parameters
-    ----------
-    processes : int
-        How many at a time on this machine.
-    master : str, optional
-        Address of a Spark master, to run there instead.
-    progress : callable
-        Called with (done, all).
-    """
+    """Run the units that `folder` does not have yet, in several processes here or on a Spark master."""
     folder.mkdir(parents=True, exist_ok=True)
     todo = [unit for unit in units if not _file(folder, unit).exists()]
     done = len(units) - len(todo)
@@ -79,22 +66,9 @@ def _file(folder: Path, unit: Unit) -> Path:
 
 
 def _run_number(todo: Sequence[Unit], folder: Path, number: int) -> int:
-    return _run_one(todo[number], folder)
-
-
-def _run_one(unit: Unit, folder: Path) -> int:
-    began = time.process_time()
-    digest, rows = measure(
-        unit.world,
-        unit.system,
-        unit.seed,
-        unit.subscribers,
-        unit.events,
-        unit.probes,
-        unit.seconds,
-        unit.choosing,
-        network_of(unit.network),
-    )
+    unit, began = todo[number], time.process_time()
+    arguments = [*astuple(unit)[:-1], network_of(unit.network)]
+    digest, rows = measure(*arguments)
     columns = list(zip(*rows, strict=True))
     table = pa.table(dict(zip(SCHEMA.names, columns, strict=True)), schema=SCHEMA)
     with atomic_write(_file(folder, unit)) as draft:

@@ -1,15 +1,14 @@
 """The search for a system's working point within one seed, with as few events as decide it.
 
-A *working point* is the cheapest setting that delivers `GOOD` of what is wanted under a fault, by the lower
-end of a confidence interval over all events and seeds (`sims.compare.summary`). In one seed all settings are
-tried with the first of the events kept for this choice, which tells their costs. Then, the cheapest first,
-each is tried with more of them until it is *hopeless*: the upper end of its interval is below `GOOD`. What is
-not hopeless is tried with all events. Two settings that are *sure*, with the lower end above `GOOD`, end the
-search: dearer ones can no longer be chosen. Settings that cost about as much as the second of them are still
-tried: in another seed chance may put them in another order, and only what all seeds have tried can be chosen.
-Since an interval is looked at several times, it is a wide one (`LOOKS` standard errors: 99.9 %). If all are
-hopeless, the one that delivers most is tried with all events, so that what a system delivers at best is known
-as well as the rest.
+A *working point* is the cheapest setting that delivers `GOOD` of all deliveries under a fault, by the lower
+end of a confidence interval over all events and seeds (`sims.compare.summary`). In each seed all settings are
+first tried with a few of the events reserved for this choice, which gives their costs. Then, the cheapest
+first, each is tried with more events until it is *hopeless*: the upper end of its interval is below `GOOD`.
+Settings that are not hopeless are tried with all events. Two settings that are *sure*, with the lower end
+above `GOOD`, end the search: more expensive ones can no longer be chosen. Settings that cost about as much as
+the second of them are still tried: they may be cheaper in another seed, and only settings that all seeds have
+tried can be chosen. Because an interval is used for several decisions, it is wide (`LOOKS` standard errors:
+99.9 %). If all settings are hopeless, the one that delivers most is tried with all events.
 """
 
 from __future__ import annotations

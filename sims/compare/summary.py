@@ -1,11 +1,11 @@
 """Each system in one line: what it costs at its working point, and why a number is missing.
 
 A system's *working point* in a world is the knob with the fewest messages among those that deliver `GOOD` of
-what is wanted with 5 % of the messages lost; *deliver* means that the lower end of the 95 % confidence
-interval of the hit ratio is not below, over a thousand events and all seeds. Costs are measured with other
-events. Where no knob delivers that much the system is shown as such, at the knob that delivers most, and is
-compared with nobody. Tuned without any faults a ring needs no shortcut and gossip hardly a duplicate, and
-nobody would run either.
+all deliveries with 5 % of the messages lost: the lower end of the 95 % confidence interval of the hit ratio,
+over a thousand events and all seeds, is at least `GOOD`. Costs are measured with other events. A system of
+which no knob delivers that much is shown at the knob that delivers most, and is not compared with others.
+Working points are not chosen without faults: a ring would then need no shortcuts and gossip hardly any
+duplicates, with which nobody would run them.
 """
 
 from __future__ import annotations
@@ -15,19 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from sims.compare.worlds import GOOD, WORKING, Fault
-
-__all__ = [
-    "COLUMNS",
-    "GOOD",
-    "WORKING",
-    "WorkingPoint",
-    "facts",
-    "number",
-    "summary",
-    "value",
-    "working_point",
-]
+from sims.compare.worlds import GOOD, WORKING
 
 BUILT = {
     "links": "links.mean",
@@ -98,13 +86,43 @@ def value(
     return None if found.empty else found.iloc[0]
 
 
-def working_point(
-    table: pd.DataFrame, world: str, system: str, fault: Fault = WORKING, good: float = GOOD
-) -> WorkingPoint | None:
-    """The cheapest knob that delivers enough under a fault, else the one that delivers most."""
+def cost(table: pd.DataFrame, world: str, system: str, metric: str) -> pd.Series | None:
+    """The cell of a metric at a system's working point."""
+    return value(table, world, system, metric, _knob(working_point(table, world, system), metric))
+
+
+def _knob(point: WorkingPoint | None, metric: str) -> str:
+    """The knob of a metric at a working point; metrics of the overlay, without events, have none."""
+    is_built = metric.startswith(("links", "memory", "upkeep", "converge", "heal"))
+    return "" if point is None or is_built else point.knob
+
+
+def ends(cell: pd.Series | None) -> tuple[float, float, float]:
+    """Mean, low and high of a cell; NaN if there is none."""
+    return (np.nan,) * 3 if cell is None else (cell["mean"], cell["low"], cell["high"])
+
+
+def systems_in(table: pd.DataFrame, world: str) -> list[str]:
+    """The systems of a world."""
+    return [str(system) for system in table[table.world == world].system.unique()]
+
+
+def family_in(table: pd.DataFrame) -> list[tuple[float, str]]:
+    """The worlds between topics and ranges, in the order of their shares t of ranges."""
+    worlds = [world for world in dict.fromkeys(table.world) if is_between(world)]
+    return sorted((float(world.split(" ")[1]), str(world)) for world in worlds)
+
+
+def is_between(world: str) -> bool:
+    """Whether a world lies between topics and ranges."""
+    return world.startswith("between")
+
+
+def working_point(table: pd.DataFrame, world: str, system: str) -> WorkingPoint | None:
+    """The cheapest knob that delivers enough with some messages lost, else the one that delivers most."""
     here = table[
-        (table.world == world) & (table.system == system) & (table.loss == fault.loss)
-        & (table.crashed == fault.crashed)
+        (table.world == world) & (table.system == system) & (table.loss == WORKING.loss)
+        & (table.crashed == WORKING.crashed)
     ]  # fmt: skip
     chosen = here[here.metric == "choosing_hit_ratio"].set_index("knob")
     if chosen.empty:
@@ -112,7 +130,7 @@ def working_point(
     cost = here[here.metric == "messages_per_event"].set_index("knob")["mean"]
     # One that only some seeds have tried was dearer than what the others chose, and has too few events.
     chosen = chosen[chosen["seeds"] == chosen["seeds"].max()]
-    enough = chosen.index[chosen["low"] >= good]
+    enough = chosen.index[chosen["low"] >= GOOD]
     knob = cost[enough].idxmin() if len(enough) else chosen["mean"].idxmax()
     row = chosen.loc[knob]
     return WorkingPoint(str(knob), float(row["mean"]), float(row["low"]), bool(len(enough)))
@@ -121,24 +139,29 @@ def working_point(
 def summary(table: pd.DataFrame, world: str) -> list[dict[str, str]]:
     """A line for each system of a world."""
     rows = []
-    for system in table[table.world == world].system.unique():
-        point = working_point(table, world, system)
+    for system in systems_in(table, world):
+        point, cells = _cells(table, world, system)
         row = dict.fromkeys(COLUMNS, "—") | {"system": system}
         if point is not None:
             row |= {"knob": point.knob, REACHES: str(point)}
-        notes = []
-        for name, metric in (PUBLISHED | BUILT).items():
-            cell = value(table, world, system, metric, point.knob if point and name in PUBLISHED else "")
-            if cell is not None:
-                row[name] = _shown(cell)
-                notes += [f"{name}: {cell.note}"] if cell.note else []
+        row |= {name: _shown(cell) for name, cell in cells.items()}
+        notes = [f"{name}: {cell.note}" for name, cell in cells.items() if cell.note]
         if (seeds := healed(table, world, system)) is not None:
             row[HEALED] = f"{seeds[0]} of {seeds[1]}"
         unable = value(table, world, system, "unable")
-        notes += [str(unable.note)] if unable is not None else []
-        row["notes"] = "; ".join(notes)
+        row["notes"] = "; ".join([*notes, *([] if unable is None else [str(unable.note)])])
         rows.append(row)
     return rows
+
+
+def _cells(table: pd.DataFrame, world: str, system: str) -> tuple[WorkingPoint | None, dict[str, pd.Series]]:
+    """The working point of a system, and the cells of its columns there."""
+    point = working_point(table, world, system)
+    found = {
+        name: value(table, world, system, metric, _knob(point, metric))
+        for name, metric in (PUBLISHED | BUILT).items()
+    }
+    return point, {name: cell for name, cell in found.items() if cell is not None}
 
 
 def healed(table: pd.DataFrame, world: str, system: str) -> tuple[int, int] | None:
@@ -151,14 +174,13 @@ def facts(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The same as numbers, for programs: a dictionary for each world and system."""
     found = []
     for world, system in table[["world", "system"]].drop_duplicates().itertuples(index=False, name=None):
-        point = working_point(table, world, system)
+        point, cells = _cells(table, world, system)
         row: dict[str, Any] = {"world": world, "system": system}
         if point is not None:
             row |= {"knob": point.knob, "reached": point.reached, "hit_ratio_chosen": point.hit}
-        for name, metric in (PUBLISHED | BUILT).items():
-            cell = value(table, world, system, metric, point.knob if point and name in PUBLISHED else "")
-            if cell is not None and not np.isnan(cell["mean"]):
-                row[metric] = {end: float(cell[end]) for end in ("mean", "low", "high")}
+        for name, cell in cells.items():
+            if not np.isnan(cell["mean"]):
+                row[(PUBLISHED | BUILT)[name]] = {end: float(cell[end]) for end in ("mean", "low", "high")}
         if (seeds := healed(table, world, system)) is not None:
             row["seeds_healed"], row["seeds"] = seeds
         found.append(row)

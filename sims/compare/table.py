@@ -1,8 +1,8 @@
 """The table of a comparison: each cell a mean over seeds with its 95 % confidence interval.
 
 Long form, a row for each world, system, knob, fault and metric. The interval is Student's, over seeds; that
-of the hit ratio by which working points are chosen is over events (`sims.compare.intervals`). A cell that
-some seeds have no value for says so in `note`, one that none has a value for says why.
+of the hit ratio by which working points are chosen is over events (`sims.compare.intervals`). If some seeds
+have no value for a cell, its `note` says so; if none has, it gives the reason.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sims.compare.intervals import reach_over_events, reach_over_seeds
+from sims.compare.intervals import reach_over_events
 from sims.compare.plan import Unit
 from sims.compare.run import read_unit
+from workloads.statistics.intervals import half_interval
 
 KEYS = ["world", "system", "knob", "loss", "crashed", "metric"]
 CHOSEN = "choosing_hit_ratio"
@@ -32,11 +33,7 @@ def gather(units: Sequence[Unit], folder: Path) -> pd.DataFrame:
             raise AssertionError(
                 f"{unit.world}, seed {unit.seed}: {system} and {unit.system} saw different worlds"
             )
-        frame = table.to_pandas()
-        frame.insert(0, "seed", unit.seed)
-        frame.insert(0, "system", unit.system)
-        frame.insert(0, "world", unit.world)
-        frames.append(frame)
+        frames.append(table.to_pandas().assign(world=unit.world, system=unit.system, seed=unit.seed))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -59,14 +56,14 @@ def cells(values: pd.DataFrame) -> pd.DataFrame:
     grouped = values.groupby(KEYS, sort=False, dropna=False)
     table = grouped["value"].agg(mean="mean", deviation="std", seeds="count", rows="size").reset_index()
     count = table["seeds"].to_numpy()
-    reach = reach_over_seeds(table["deviation"].to_numpy(), count)
+    reach = half_interval(table["deviation"].to_numpy(), count)
     _reach_of_chosen(table, reach)
     table["low"], table["high"] = table["mean"] - reach, table["mean"] + reach
     noted = dict(list(values[values["note"] != ""].groupby(KEYS, sort=False)["note"]))
     keys = table[KEYS].itertuples(index=False, name=None)
     table["note"] = [_note(noted.get(key), rows) for key, rows in zip(keys, table["rows"], strict=True)]
     for name in ("world", "system", "knob", "metric"):
-        table[name] = table[name].astype("category")  # looked up again and again: numbers compare faster
+        table[name] = table[name].astype("category")  # faster to look up than texts
     return table[[*KEYS, "mean", "low", "high", "seeds", "note"]]
 
 

@@ -1,15 +1,17 @@
 """One unit of work: one system in one world with one seed, built once and put through all cells.
 
-Built: everybody starts at once and the overlay is stepped for `CYCLES` cycles without faults; probes, events
-that are not among those of the cells, are published every other cycle. It has *converged* when their hit
-ratio, as a mean of `WINDOW` times, is for the first time within `TOLERANCE` of what it is in the end. Upkeep
-is what the last `SETTLED` cycles cost. Cells: faults begin, the events are published, nothing is repaired.
-Before that, under the fault that working points are chosen by, other events are published, of which only the
-hit ratio is kept (`choosing_hit_ratio`, `sims.compare.search`), so that no cost is measured with the events a
-setting was chosen for. Settings that can no longer be chosen, being dearer than two that deliver, are left
-out; those that do not deliver are in the cells of `FRONTIER` only.
-*Healed*: a share of `HEAL_CRASHED` crashes, upkeep goes on, and after so many cycles the probes' hit ratio is
-back within `TOLERANCE` of what it was before. The same measure for all: nobody's links are looked into.
+1. Build: all peers start at once, and the overlay is stepped for `CYCLES` cycles without faults. Probes,
+   events that are not among those of the cells, are published every other cycle. The overlay has *converged*
+   when the mean of `WINDOW` hit ratios of probes is first within `TOLERANCE` of the final value. Upkeep is
+   the cost of the last `SETTLED` cycles.
+2. Choose: under the fault for which working points are chosen, other events are published. Only their hit
+   ratio is kept (`choosing_hit_ratio`, `sims.compare.search`), so no cost is measured with the events by
+   which a setting was chosen. More expensive settings than two that deliver are left out; settings that do
+   not deliver are only in the cells of `FRONTIER`.
+3. Cells: the faults begin, the events are published, and nothing is repaired.
+4. Heal: a share of `HEAL_CRASHED` crashes, and upkeep continues. The overlay has *healed* when the hit ratio
+   of probes is within `TOLERANCE` of the value before the crash. The measure is the same for all systems and
+   does not use their links.
 """
 
 from __future__ import annotations
@@ -23,15 +25,7 @@ from numpy.typing import NDArray
 
 from sims.compare.metrics import hit_ratio, hits, of_cell, per_peer
 from sims.compare.search import Tried, search
-from sims.compare.worlds import (
-    FAULTS,
-    FRONTIER,
-    HEAL_CRASHED,
-    WORKING,
-    Fault,
-    World,
-    build_world,
-)
+from sims.compare.worlds import FAULTS, FRONTIER, HEAL_CRASHED, WORKING, Fault, World, build_world
 from sims.systems import Knob, System, Unable
 from sims.systems import system as system_named
 from sub2sub.events.outcome import Outcome
@@ -54,13 +48,12 @@ class Row(NamedTuple):
 
 
 class _Clock:
-    """Says when a unit has taken more processor time than it may, however busy the machine is."""
+    """The limit of a unit's processor time."""
 
     def __init__(self, seconds: float) -> None:
         self.limit, self.ends = seconds, time.process_time() + seconds
 
     def check(self) -> None:
-        """Stop here if the time is over."""
         if time.process_time() > self.ends:
             raise Unable(f"not run: over the limit of {self.limit:g} s")
 
@@ -119,7 +112,7 @@ class Measured:
     def probe(self, fault: Fault, salt: int) -> float:
         """Hit ratio of the probes."""
         network = self.system.network
-        timing, network.timing = network.timing, None  # who is reached, not when
+        timing, network.timing = network.timing, None  # latencies do not change which peers are reached
         try:
             return hit_ratio(self.publish(self.world.probe_events, fault, self.system.probe, salt))
         finally:
@@ -150,19 +143,16 @@ def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
             yield _row(f"{name}.mean", mean / world.n)
             yield _row(f"{name}.total", mean)
         if (timing := system.network.timing) is not None:
-            yield _row(
-                "upkeep_bits_per_second", 8 * float(np.mean(sizes[-SETTLED:])) / world.n / timing.cycle
-            )
+            bits = 8 * float(np.mean(sizes[-SETTLED:])) / world.n
+            yield _row("upkeep_bits_per_second", bits / timing.cycle)
         yield from _upkeep_of_peers([counts for counts in own if counts is not None])
     else:
         for metric in ("converge_cycles", "build_messages.mean", "upkeep_messages.mean", "upkeep_bytes.mean"):
             yield _row(metric, np.nan, system.static)
-    kinds = system.links()
-    for kind, count in kinds.items():
-        yield from (_row(*item) for item in per_peer(f"links {kind}", count.astype(float)).items())
-    total = np.sum(list(kinds.values()), axis=0).astype(float)
-    yield from (_row(*item) for item in per_peer("links", total).items())
-    yield from (_row(*item) for item in per_peer("memory_bytes", system.memory().astype(float)).items())
+    kinds = {f"links {kind}": count for kind, count in system.links().items()}
+    counted = {**kinds, "links": np.sum(list(kinds.values()), axis=0), "memory_bytes": system.memory()}
+    for name, count in counted.items():
+        yield from (_row(*item) for item in per_peer(name, count.astype(float)).items())
 
 
 def _upkeep_of_peers(counted: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Iterator[Row]:
@@ -179,29 +169,24 @@ def _upkeep_of_peers(counted: list[tuple[NDArray[np.int64], NDArray[np.int64]]])
 def _cells(measured: Measured, clock: _Clock) -> Iterator[Row]:
     """Every knob that may be chosen, under every fault; the others under those they were tried with."""
     world, system = measured.world, measured.system
-    tried: dict[int, Tried] = {}
-    if world.choosing:
-        tried = {one.place: one for one in _choices(measured, clock, salt=5000)}
+    choices = _choices(measured, clock, salt=5000) if world.choosing else []
+    tried = {one.place: one for one in choices}
     for place, one in tried.items():
-        name = str(system.knobs[place])
-        yield Row(name, *WORKING, "choosing_hit_ratio", one.mean, "")
-        yield Row(name, *WORKING, "choosing_events", float(one.hits.size), "")
-        yield Row(name, *WORKING, "choosing_variance", one.variance, "")
+        chosen = {"hit_ratio": one.mean, "events": float(one.hits.size), "variance": one.variance}
+        for name, value in chosen.items():
+            yield Row(str(system.knobs[place]), *WORKING, f"choosing_{name}", value, "")
     for number, fault in enumerate(FAULTS):
         system.fail(world.alive(fault), fault.loss)
         for place, knob in enumerate(system.knobs):
-            if world.choosing and not _worth(tried.get(place), fault):
+            # A hopeless knob is measured only for the figure of all knobs.
+            is_hopeless = place in tried and tried[place].hopeless and fault not in FRONTIER
+            if world.choosing and (place not in tried or is_hopeless):
                 continue
             outcome = measured.publish(world.events, fault, knob, salt=1000 + 100 * number + place)
             for metric, value in of_cell(outcome, measured.peer, world.d).items():
                 yield Row(str(knob), fault.loss, fault.crashed, metric, value, "")
             clock.check()
     system.fail(world.alive(Fault()), 0.0)
-
-
-def _worth(tried: Tried | None, fault: Fault) -> bool:
-    """Whether a knob is measured under a fault: one that is hopeless only for the picture of all knobs."""
-    return tried is not None and (not tried.hopeless or fault in FRONTIER)
 
 
 def _choices(measured: Measured, clock: _Clock, salt: int) -> list[Tried]:

@@ -43,7 +43,7 @@ def describe(name: str = "sub2sub") -> str:
 
 
 def _left_out(lines: Iterator[str]) -> Iterator[str]:
-    """A table as a comment, because an experiment without it is another one than with its defaults."""
+    """A table as a comment, because an experiment without it is not the one with its defaults."""
     yield "# Milliseconds that messages with events take; without this table every message takes a hop."
     yield from (line if line.startswith("#") or not line else f"# {line}" for line in lines)
 

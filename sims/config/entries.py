@@ -128,11 +128,8 @@ def _entry(
 ) -> Any:
     """Return the type of a table of one kind."""
     own = parameters(make)
-    hints: dict[str, Any] = {}
-    if "layer" in own and layers:
-        hints["layer"] = choice(layers)
-    if "layers" in own and layers:
-        hints["layers"] = list_of(choice(layers))
+    known = {"layer": choice(layers), "layers": list_of(choice(layers))} if layers else {}
+    hints = {name: hint for name, hint in known.items() if name in own}
 
     def entry(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]) -> Entry:
         when = {name: values.pop(name) for name in _SCHEDULE if name in values}
@@ -161,7 +158,7 @@ def _schedule(when: dict[str, Any], cycles: int | None) -> Schedule:
     if beside:
         raise InputError(f"{beside[0]}: expected either at or {beside[0]}")
     schedule = Schedule(**{"start" if name == "from" else name: value for name, value in when.items()})
-    if cycles is not None and not any(map(schedule.due, range(cycles + 1))):
-        name = "at" if "at" in when else "from"
+    first, name = (schedule.start, "from") if schedule.at is None else (schedule.at, "at")
+    if cycles is not None and first > cycles:
         raise InputError(f"{name}: expected a cycle of the run, which ends after {cycles}")
     return schedule

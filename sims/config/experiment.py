@@ -36,6 +36,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+import tomlkit
+
 from sims.config.entries import FAULTS, Entry, entries
 from sims.config.interests import PopulationSettings
 from sims.systems import RUNNABLE as NAMES
@@ -48,7 +50,6 @@ from workloads.settings.models import table
 from workloads.settings.parameters import plain
 from workloads.settings.plugins import is_plugin
 from workloads.settings.reading import read
-from workloads.settings.toml import dumps
 from workloads.settings.values import choice
 
 
@@ -106,17 +107,17 @@ class Experiment:
 
     def __post_init__(self) -> None:
         """Refuse invalid lengths, latencies, names and seeds."""
-        if self.cycles < 1:
-            raise InputError(f"cycles: expected 1 or more, got {self.cycles}")
+        if not 1 <= self.cycles < 2**31:
+            most = " and below 2^31" if self.cycles > 0 else ""
+            raise InputError(f"cycles: expected 1 or more{most}, got {self.cycles}")
         if not 0 < self.latency[0] <= self.latency[1]:
             raise InputError(f"latency: expected two numbers above 0, the lower first, got {self.latency}")
         if self.checkpoint_every < 0:
             raise InputError(f"checkpoint_every: expected 0 or more cycles, got {self.checkpoint_every}")
         for kind in ("faults", "observers"):
             for place, entry in enumerate(getattr(self, kind)):
-                file_name(
-                    str(entry.arguments.get("name", entry.kind.rpartition(":")[2])), f"{kind}[{place}].name"
-                )
+                name = str(entry.arguments.get("name", entry.kind.rpartition(":")[2]))
+                file_name(name, f"{kind}[{place}].name")
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             raise InputError(f"seeds: expected one or more, all different, got {list(self.seeds)}")
         if any(not 0 <= seed < 2**63 for seed in self.seeds):
@@ -124,7 +125,7 @@ class Experiment:
 
     def to_toml(self) -> str:
         """Return the experiment as a TOML file, with every default written out."""
-        return dumps(plain(self))
+        return tomlkit.dumps(plain(self))
 
 
 @cache
@@ -151,14 +152,8 @@ def _complete(data: Mapping[str, Any]) -> tuple[Any, dict[str, Any], int | None]
     name = name if name in NAMES or is_plugin(name) else "sub2sub"
     last = data.get("cycles", Experiment.cycles)
     cycles = last if type(last) is int and last > 0 else None  # needed to check schedules
-    filled = {
-        "workload": {},
-        "layers": {},
-        "dissemination": {},
-        "observers": list(system(name).usual),
-        **data,
-    }
-    return experiment_type(name), filled, cycles
+    empty: dict[str, Any] = {"workload": {}, "layers": {}, "dissemination": {}}
+    return experiment_type(name), {**empty, "observers": list(system(name).usual), **data}, cycles
 
 
 def experiment_from(data: Mapping[str, Any]) -> Experiment:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sims.config.subscriptions import Subscriptions
 from sub2sub.errors import InputError, require
 from sub2sub.geometry.boxes import closed, normalise, points
+from workloads.arrays import Floats, Integers
 from workloads.folder.foreign import read_events
 from workloads.folder.stored import FOLLOW, Follow, Stored
 from workloads.settings.models import table
@@ -23,10 +23,8 @@ from workloads.settings.values import FileOrName
 from workloads.spec.files import resolve
 from workloads.spec.spec import Attribute, Spec
 from workloads.spec.table_files import is_stored, open_stored
-from workloads.spec.types import ValueType
+from workloads.spec.types import FLOAT, ValueType
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 USUAL_SIZE = 10_000  # size of the paper's population
 
 
@@ -37,7 +35,7 @@ class PopulationSettings:
     Attributes
     ----------
     size : int
-        Number of subscribers at the start. From a table so many rows are drawn at random. 0 stands for all
+        Number of subscribers at the start; with a table, of rows that are drawn at random. 0 stands for all
         rows of a table, or for 10,000 subscribers of a generated workload.
     spare : int
         Number of places for peers that join later; 0 for as many as the faults of the run need. The place of
@@ -106,7 +104,7 @@ class WorkloadSettings:
             raise InputError("\n".join(f"spec: {line}" for line in str(error).splitlines())) from None
         if spec.churn is not None:
             raise InputError(
-                f"spec: {self.spec} has a table churn, which a run does not follow: expected a fault sessions"
+                f"spec: {self.spec} has a table churn, which runs ignore: expected a fault sessions instead"
             )
         if self.source:
             read(table(maker(plugin(self.source, "source"), 2, dict)), self.settings)
@@ -161,42 +159,8 @@ class _Generated(_Source):
         return self.spec.rows(self.seed, start, stop)
 
 
-class _Rows(_Source):
-    """A fixed number of rows, which are used again from the first when they run out."""
-
-    def __init__(self, name: str, names: Sequence[str], lows: Floats, highs: Floats) -> None:
-        self.lows, self.highs, self.usual_size = lows, highs, len(lows)
-        if self.usual_size < 2:
-            raise InputError(f"{name}: expected at least 2 subscriptions, got {self.usual_size}")
-        ends = np.where(np.isfinite([lows, highs]), [lows, highs], np.nan)
-        first, last = np.nanmin(ends, axis=(0, 1)), np.nanmax(ends, axis=(0, 1))
-        self.spec = Spec(
-            Path(name).stem,
-            tuple(
-                Attribute(each, low=low, high=high if high > low else low + 1.0)
-                for each, low, high in zip(names, first.tolist(), last.tolist(), strict=True)
-            ),
-        )
-
-    def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        which = np.arange(start, stop) % self.usual_size
-        return self.lows[which], self.highs[which]
-
-
-class _Called(_Rows):
-    """Rows that the user's own function returns."""
-
-    def __init__(self, source: str, settings: Mapping[str, Any], size: int, seed: int) -> None:
-        found = plugin(source, "workload.source", trusted=True)(size, seed, **settings)
-        if not isinstance(found, tuple) or len(found) not in (2, 3):
-            raise InputError(f"workload.source: expected {source} to return (lows, highs[, events])")
-        lows, highs = closed(*normalise(found[0], found[1]))
-        super().__init__(source, [f"x{k}" for k in range(lows.shape[1])], lows, highs)
-        self.events = points(found[2], lows.shape[1]) if len(found) == 3 else None
-
-
 class _TableSpec(Spec):
-    """Draws events for a table that has none."""
+    """Draws events for rows that have none."""
 
     def __init__(self, stored: Stored, follow: Follow) -> None:
         first, last = stored.ends
@@ -215,6 +179,24 @@ def _axis(name: str, kind: ValueType, low: float, high: float) -> Attribute:
     if kind.ends is not None:
         return Attribute(name, type=kind.kind, values=kind.values)
     return Attribute(name, low=low, high=high if high > low else low + 1.0, type=kind.kind)
+
+
+class _Called(_Source):
+    """Rows that the user's own function returns; they are used again from the first when they run out."""
+
+    def __init__(self, source: str, settings: Mapping[str, Any], size: int, seed: int) -> None:
+        found = plugin(source, "workload.source", trusted=True)(size, seed, **settings)
+        if not isinstance(found, tuple) or len(found) not in (2, 3):
+            raise InputError(f"workload.source: expected {source} to return (lows, highs[, events])")
+        self.lows, self.highs = closed(*normalise(found[0], found[1]))
+        self.usual_size, d = self.lows.shape
+        types = {f"x{k}": FLOAT for k in range(d)}
+        self.spec = _TableSpec(Stored(source, types, self.lows, self.highs, np.empty((0, d))), "uniform")
+        self.events = points(found[2], d) if len(found) == 3 else None
+
+    def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
+        which = np.arange(start, stop) % self.usual_size
+        return self.lows[which], self.highs[which]
 
 
 class _Table(_Source):
@@ -237,7 +219,7 @@ class _Table(_Source):
     def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
         if stop > self.usual_size:
             raise InputError(
-                f"{self.name} has {self.usual_size} subscriptions: expected at most so many subscribers, "
-                f"got {stop}; none is used twice"
+                f"{self.name} has {self.usual_size} subscriptions, each used once: expected at most as many "
+                f"subscribers, got {stop}"
             )
         return self.lows[start:stop], self.highs[start:stop]

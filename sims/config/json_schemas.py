@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sims.config.experiment import Experiment, experiment_type
-from sims.systems import RUNNABLE as NAMES
+from sims.systems import RUNNABLE
 from workloads.settings.json_schema import json_schema
 from workloads.spec.files import WORKLOAD
 from workloads.spec.table_files import TABLE_WORKLOAD
@@ -23,7 +23,7 @@ def experiment_schema() -> Schema:
     >>> [option["title"] for option in experiment_schema()["anyOf"]][:4]
     ['sub2sub', 'camcast', 'hpmcast', 'camcast on rings']
     """
-    schema = json_schema("experiment", {name: experiment_type(name) for name in NAMES})
+    schema = json_schema("experiment", {name: experiment_type(name) for name in RUNNABLE})
     for name, root in _roots(schema):
         root["properties"]["system"] = {"const": name, "description": "The overlay to simulate."}
         if name != Experiment.system:
@@ -59,7 +59,10 @@ def sweep_schema() -> Schema:
             if leaf not in leaves.setdefault(key, []):
                 leaves[key].append(leaf)
     known = {key: {"anyOf": found} if len(found) > 1 else found[0] for key, found in leaves.items()}
-    tables = {"settings": _table(known, dict), "grid": _table(known, _varied)}
+    tables = {
+        "settings": _table(known, dict),
+        "grid": _table(known, lambda leaf: {"type": "array", "items": leaf, "minItems": 1}),
+    }
     sweep["anyOf"] = [{"required": ["experiment"], "properties": tables}, {"required": ["run"]}]
     schema["$defs"] |= experiments["$defs"]
     return schema
@@ -73,10 +76,6 @@ def _leaves(table: Schema, schema: Schema, before: str = "") -> Iterator[tuple[s
             yield from _leaves(inner, schema, f"{before}{key}.")
         else:
             yield f"{before}{key}", part
-
-
-def _varied(leaf: Schema) -> Schema:
-    return {"type": "array", "items": leaf, "minItems": 1}
 
 
 def _table(leaves: Mapping[str, Schema], form: Callable[[Schema], Schema]) -> Schema:

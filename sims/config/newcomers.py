@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import TYPE_CHECKING
 
 from sims.config.subscriptions import Source
 from sims.engine.control import Row
@@ -20,7 +21,7 @@ REMEMBERED = 60  # cycles after which no links to a peer that left remain, with 
 
 
 def room(faults: Iterable[Entry], size: int, cycles: int, seed: int = 0) -> int:
-    """Return how many places the newcomers of a run need.
+    """Return the number of places that the newcomers of a run need.
 
     The place of a peer that left is used again after `REMEMBERED` cycles.
 
@@ -46,13 +47,11 @@ def room(faults: Iterable[Entry], size: int, cycles: int, seed: int = 0) -> int:
         for each, times in due
         if each.kind != "join"
     )
-    visits = [SessionSettings(**_sessions(each.arguments)) for each in faults if each.kind == "sessions"]
-    back = sum(each.joins(size, cycles + 1, seed, REMEMBERED) for each in visits)
-    return joining + replaced + back
-
-
-def _sessions(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: arguments[name] for name in SessionSettings.__dataclass_fields__}
+    for each in faults:
+        if each.kind == "sessions":
+            own = {field.name: each.arguments[field.name] for field in fields(SessionSettings)}
+            joining += SessionSettings(**own).joins(size, cycles + 1, seed, REMEMBERED)
+    return joining + replaced
 
 
 class Newcomers:
@@ -61,7 +60,7 @@ class Newcomers:
     Parameters
     ----------
     interests : Source
-        Of their subscriptions.
+        Their subscriptions.
     count : int
         Number of subscribers that join each time.
     name : str

@@ -41,6 +41,6 @@ def find_file(source: str) -> Path:
     names = [file.stem for file in FOLDER.glob("*.toml")]
     if source not in names:
         near = difflib.get_close_matches(source, names, 1)
-        hint = f"did you mean {near[0]!r}?" if near else "see `sub2sub run` for those there are"
+        hint = f"did you mean {near[0]!r}?" if near else "`sub2sub run` lists them"
         raise InputError(f"{source}: expected a .toml file or the name of an experiment; {hint}")
     return FOLDER / f"{source}.toml"

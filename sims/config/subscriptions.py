@@ -1,8 +1,7 @@
 """The input of a system: subscriptions, and the events that will be published.
 
-A subscriber is a number from 0 to n - 1 and one box, closed on both ends. A peer starts with its own interest
-and one contact. `points` number the events, and let the publisher of a topic belong to its community; no peer
-knows them beforehand.
+A subscriber is a number from 0 to n - 1 and one box, closed on both ends. A peer starts with its own
+subscription and one contact. It does not know the events (`points`) beforehand.
 """
 
 from __future__ import annotations
@@ -16,10 +15,8 @@ from numpy.typing import NDArray
 
 from hierarchy.topics import NestedRanges
 from sub2sub.errors import InputError
+from workloads.arrays import Floats, Integers
 from workloads.spec.types import ValueType
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class Source(Protocol):
@@ -31,7 +28,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Topics:
-    """The topics of interests that are topics.
+    """The topics of subscribers and events, if interests are topics.
 
     Attributes
     ----------
@@ -48,8 +45,24 @@ class Topics:
     of_event: Integers
 
 
+class Ranges:
+    """Closed ranges, a row for each subscriber."""
+
+    lows: Floats
+
+    @property
+    def n(self) -> int:
+        """Subscribers."""
+        return len(self.lows)
+
+    @property
+    def d(self) -> int:
+        """Attributes."""
+        return int(self.lows.shape[1])
+
+
 @dataclass(frozen=True)
-class Subscriptions:
+class Subscriptions(Ranges):
     """Interests and events.
 
     Attributes
@@ -59,11 +72,11 @@ class Subscriptions:
     points : (m, d) float64
         Events.
     bits : int
-        Attributes have whole values from 0 to 2^bits - 1 where dyadic topics are to be exact; otherwise 0.
+        Attributes have whole values from 0 to 2^bits - 1 if dyadic topics have to be exact; otherwise 0.
     topics : Topics, optional
-        Where interests are topics.
+        If interests are topics.
     source : object with `rows`, optional
-        Where newcomers' subscriptions come from.
+        The subscriptions of newcomers.
     types : mapping, optional
         Attribute to its type, in the order of the axes.
     ring_ids : (n,) int64, optional
@@ -94,24 +107,8 @@ class Subscriptions:
         return None if self.ring_ids is None else self.ring_ids.astype(np.uint64) << np.uint64(1)
 
     @property
-    def n(self) -> int:
-        """Subscribers."""
-        return len(self.lows)
-
-    @property
-    def d(self) -> int:
-        """Attributes."""
-        return int(self.lows.shape[1])
-
-    @property
     def tree(self) -> Topics:
-        """The topics.
-
-        Raises
-        ------
-        InputError
-            Where interests are no topics.
-        """
+        """The topics; refused if interests are ranges."""
         if self.topics is None:
             raise InputError("workload: expected topics, got ranges")
         return self.topics
@@ -119,5 +116,5 @@ class Subscriptions:
     def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
         """Further subscriptions."""
         if self.source is None:
-            raise InputError("workload: expected one that has subscriptions for newcomers")
+            raise InputError("workload: expected subscriptions for newcomers, it has none")
         return self.source.rows(start, stop)

@@ -40,13 +40,11 @@ def load_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]
         _verify(path)
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        notes = json.loads(arrays.pop("notes").tobytes())
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        notes = dict(json.loads(arrays.pop("notes").tobytes()))
+    except (OSError, KeyError, TypeError, ValueError, MemoryError, zipfile.BadZipFile) as error:
         raise InputError(f"{path}: expected a checkpoint of sub2sub, {error}") from None
     if notes.pop("format", None) != FORMAT:
-        raise InputError(
-            f"{path}: expected checkpoint format {FORMAT}, written by another version of sub2sub"
-        )
+        raise InputError(f"{path}: expected checkpoint format {FORMAT}, another version of sub2sub wrote it")
     return arrays, notes
 
 
@@ -61,10 +59,7 @@ def _verify(path: Path) -> None:
 def _digest(file: BinaryIO, size: int) -> bytes:
     """Digest of the first `size` bytes of a file; leaves the file position after them."""
     digest, left = hashlib.blake2b(digest_size=DIGEST), size
-    while left > 0:
-        piece = file.read(min(left, 1 << 20))
-        if not piece:
-            break
+    while piece := file.read(min(left, 1 << 20)):
         digest.update(piece)
         left -= len(piece)
     return digest.digest()

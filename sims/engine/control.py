@@ -6,20 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from typing_extensions import TypeVar
+
 from sims.engine.simulated import Simulated
 from sub2sub.errors import InputError
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
     from sims.engine.simulation import Simulation
 
-    # A control that does not say so acts on any overlay.
-    S_contra = TypeVar("S_contra", bound=Simulated, contravariant=True, default=Simulated)
-else:
-    from typing import TypeVar
-
-    S_contra = TypeVar("S_contra", contravariant=True)
+# A control without a type argument acts on any overlay.
+S_contra = TypeVar("S_contra", bound=Simulated, contravariant=True, default=Simulated)
 
 Row = Mapping[str, float | int | str | bool]
 TRAFFIC = "traffic"  # the table that the simulation writes itself
@@ -43,10 +39,10 @@ class Control(Protocol[S_contra]):
 
 @runtime_checkable
 class Replayed(Protocol):
-    """A control that changes the set-up of a simulation, which no checkpoint holds, such as its topics."""
+    """A control that changes what a checkpoint does not contain, such as the tree of topics."""
 
     def replay(self, simulation: Any) -> None:
-        """Change the set-up again, before the state of a checkpoint is loaded."""
+        """Repeat the change before the state of a checkpoint is loaded."""
 
 
 @dataclass(frozen=True)
@@ -86,17 +82,11 @@ def as_control(given: Any) -> Control[Any]:
     >>> as_control(lambda simulation: None).name
     'lambda'
     """
-    if isinstance(given, Control) and not isinstance(given, type):
-        control: Control[Any] = given
-    elif callable(given) and not isinstance(given, type):
-        control = Function(given)
-    else:
+    if isinstance(given, type) or not (isinstance(given, Control) or callable(given)):
         raise InputError(
-            "control: expected a function of the simulation, or an object with name and execute, "
-            f"got {given!r}"
+            f"control: expected a function of the simulation, or an object with name and execute: {given!r}"
         )
+    control: Control[Any] = given if isinstance(given, Control) else Function(given)
     if control.name == TRAFFIC:
-        raise InputError(
-            f"control: expected another name than {TRAFFIC!r}, the table of the layers' messages"
-        )
+        raise InputError(f"control: expected a name other than {TRAFFIC!r}, the table of all messages")
     return control

@@ -13,15 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import draws
-from sub2sub.overlay.growth import Renumbering, make_room
-
-Peers = NDArray[np.int64]
+from sub2sub.overlay.growth import make_room
+from workloads.arrays import Floats, Integers
 
 
 def _share(name: str, value: float) -> None:
@@ -29,45 +28,36 @@ def _share(name: str, value: float) -> None:
         raise InputError(f"{name}: expected a share from 0 to 1, got {value}")
 
 
-def choose(simulation: Simulation, stream: str, among: Peers, count: int) -> Peers:
+def choose(simulation: Simulation, stream: str, among: Integers, count: int) -> Integers:
     """Choose `count` of the peers in `among` at random; return them in ascending order."""
-    key = simulation.key(stream)
-    marks = draws(key, among)
+    marks = draws(simulation.key(stream), among)
     return np.sort(among[np.argsort(marks, kind="stable")[:count]])
 
 
-def choose_hosts(simulation: Simulation, stream: str, among: Peers, share: float) -> Peers:
+def choose_hosts(simulation: Simulation, stream: str, among: Integers, share: float) -> Integers:
     """Choose a random share of the hosts of `among`; return the peers in `among` that run on them."""
     host = simulation.overlay.population.host[among]
     hosts = np.unique(host)
     return among[np.isin(host, choose(simulation, stream, hosts, round(share * hosts.size)))]
 
 
-def contacts_for(simulation: Simulation, stream: str, peers: Peers, among: Peers | None = None) -> Peers:
-    """Choose a random live contact for each of `peers`, other than itself; from `among` if given."""
-    if among is None:
-        live = np.flatnonzero(simulation.overlay.network.alive)
-        among = live[~np.isin(live, peers)]
+def _contacts(simulation: Simulation, stream: str, peers: Integers, among: Integers) -> Integers:
+    """Choose a random contact in `among` for each of `peers`."""
     if among.size == 0:
         raise InputError(f"{stream}: expected a live peer to contact, there is none")
-    key = simulation.key(stream)
-    return among[(draws(key, peers, 1) % np.uint64(among.size)).astype(np.int64)]
+    return among[(draws(simulation.key(stream), peers, 1) % np.uint64(among.size)).astype(np.int64)]
 
 
-def _hit(simulation: Simulation, name: str, share: float, peers: tuple[int, ...]) -> Peers:
-    """The given peers or, if none are given, the peers on a random share of the live hosts."""
-    alive = simulation.overlay.network.alive
-    given = np.asarray(peers, np.int64)
-    if not peers:
-        return choose_hosts(simulation, name, np.flatnonzero(alive), share)
-    bad = given[(given < 0) | (given >= alive.size)]
-    if bad.size:
-        raise InputError(f"{name}.peers: expected peers from 0 to {alive.size - 1}, got {bad[0]}")
-    return given
+class _Fault:
+    """A fault, which may happen to a share of the hosts or peers.
 
-
-class _OfShare:
-    """A fault that happens to a share of the hosts or peers."""
+    Attributes
+    ----------
+    share : float
+        Share of the live hosts, from 0 to 1.
+    name : str
+        Name of the control: names its table and selects its random numbers.
+    """
 
     name: str
     share: float
@@ -77,65 +67,65 @@ class _OfShare:
 
 
 @dataclass(frozen=True)
-class Crash(_OfShare):
-    """Crash a share of the live hosts, or the given peers, all at once.
+class _Departure(_Fault):
+    """Peers that go down.
 
     Attributes
     ----------
-    share : float
-        Share of the live hosts, from 0 to 1.
     peers : tuple of int
         The peers that go down, instead of a share.
-    name : str
-        Name of the control: names its table and selects its random numbers.
     """
 
     share: float = 0.0
     peers: tuple[int, ...] = ()
+    name: str = "departure"
+
+    def chosen(self, simulation: Simulation) -> Integers:
+        """The given peers or, if none are given, the peers on a random share of the live hosts."""
+        alive = simulation.overlay.network.alive
+        given = np.asarray(self.peers, np.int64)
+        if not self.peers:
+            return choose_hosts(simulation, self.name, np.flatnonzero(alive), self.share)
+        bad = given[(given < 0) | (given >= alive.size)]
+        if bad.size:
+            raise InputError(f"{self.name}.peers: expected peers from 0 to {alive.size - 1}, got {bad[0]}")
+        return given
+
+
+@dataclass(frozen=True)
+class Crash(_Departure):
+    """Crash a share of the live hosts, or the given peers, all at once."""
+
     name: str = "crash"
 
     def execute(self, simulation: Simulation) -> Row:
         """Crash the chosen peers."""
-        hit = _hit(simulation, self.name, self.share, self.peers)
+        hit = self.chosen(simulation)
         simulation.overlay.network.alive[hit] = 0
         return {"peers": int(hit.size)}
 
 
 @dataclass(frozen=True)
-class Leave(_OfShare):
-    """A share of the live hosts, or the given peers, leave for ever; others cannot tell it from a crash.
+class Leave(_Departure):
+    """A share of the live hosts, or the given peers, leave for ever, which looks like a crash to others."""
 
-    Attributes
-    ----------
-    share : float
-        Share of the live hosts, from 0 to 1.
-    peers : tuple of int
-        The peers that leave, instead of a share.
-    name : str
-        Name of the control: names its table and selects its random numbers.
-    """
-
-    share: float = 0.0
-    peers: tuple[int, ...] = ()
     name: str = "leave"
 
     def execute(self, simulation: Simulation) -> Row:
         """Let the chosen peers leave."""
-        hit = _hit(simulation, self.name, self.share, self.peers)
+        hit = self.chosen(simulation)
         depart(simulation, hit)
         return {"peers": int(hit.size)}
 
 
 @dataclass(frozen=True)
-class Recover(_OfShare):
+class Recover(_Fault):
     """A share of the hosts that are down recover, with the links they had.
 
     Attributes
     ----------
     share : float
         Share of the hosts that are down, from 0 to 1.
-    name : str
-        Name of the control: names its table and selects its random numbers.
     """
 
     share: float = 1.0
@@ -151,15 +141,13 @@ class Recover(_OfShare):
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(_Fault):
     """From now on each message is lost with this probability.
 
     Attributes
     ----------
     probability : float
         Probability of loss, from 0 to 1; 0 ends the loss.
-    name : str
-        Name of the control: names its table and selects its random numbers.
     """
 
     probability: float
@@ -175,15 +163,13 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Partition:
+class Partition(_Fault):
     """Divide the hosts at random into groups that cannot reach each other; one group ends the partition.
 
     Attributes
     ----------
     groups : int
         Number of groups, from 1 to 255.
-    name : str
-        Name of the control: names its table and selects its random numbers.
     """
 
     groups: int = 2
@@ -200,41 +186,34 @@ class Partition:
         return {"groups": self.groups}
 
 
-def depart(simulation: Simulation, peers: Peers) -> None:
+def depart(simulation: Simulation, peers: Integers) -> None:
     """Let peers leave for good."""
     simulation.overlay.network.alive[peers] = 0
     simulation.overlay.population.retire(peers)
 
 
-def _places(simulation: Simulation, name: str, count: int) -> tuple[Peers, Renumbering | None]:
-    """Choose rows for newcomers: never used ones, or those of departed peers to which no links are left.
-
-    And the new numbers of all peers if the population had to grow for that.
-    """
-    overlay = simulation.overlay
-    try:
-        moved = make_room(overlay, count)
-    except InputError as error:
-        raise InputError(f"{name}, cycle {simulation.cycle}: {error}") from None
-    return choose(simulation, f"{name}/slots", np.flatnonzero(overlay.population.dormant), count), moved
-
-
 def enter(
     simulation: Simulation,
     name: str,
-    lows: NDArray[np.float64],
-    highs: NDArray[np.float64],
-    hosts: Peers | None = None,
-    without: Peers | None = None,
-) -> Peers:
+    lows: Floats,
+    highs: Floats,
+    hosts: Integers | None = None,
+    without: Integers | None = None,
+) -> Integers:
     """Let newcomers with these subscriptions (closed ranges) join; return their peer numbers.
 
-    Each newcomer has its own host, unless hosts are given. In a partitioned network a host that is already
-    up stays in its group, and a new host enters the group of its contact. A contact is a live peer that is
-    not in `without`. If the population has to grow for them, all peers have new numbers afterwards.
+    They take numbers never used before, or those of departed peers to which no links are left. If there are
+    too few, the population grows, and all peers have new numbers afterwards. Each newcomer has its own host,
+    unless hosts are given. In a partitioned network a host that is already up stays in its group, and a new
+    host enters the group of its contact. A contact is a live peer that is not in `without`.
     """
     overlay = simulation.overlay
-    newcomers, moved = _places(simulation, name, len(lows))
+    try:
+        moved = make_room(overlay, len(lows))
+    except InputError as error:
+        raise InputError(f"{name}, cycle {simulation.cycle}: {error}") from None
+    free = np.flatnonzero(overlay.population.dormant)
+    newcomers = choose(simulation, f"{name}/slots", free, len(lows))
     if moved is not None and without is not None:
         without = moved.peers(without)
     population, alive, group = overlay.population, overlay.network.alive, overlay.network.group
@@ -242,7 +221,7 @@ def enter(
     if hosts is None:
         hosts = int(population.host.max()) + 1 + np.arange(len(lows))
     among = live if without is None else np.setdiff1d(live, without)
-    contacts = contacts_for(simulation, name, newcomers, among)
+    contacts = _contacts(simulation, name, newcomers, among)
     part = group[contacts]
     by_host = live[np.argsort(population.host[live], kind="stable")]
     at = np.minimum(np.searchsorted(population.host[by_host], hosts), by_host.size - 1)
@@ -252,7 +231,7 @@ def enter(
         inside = among[group[among] == number]
         misplaced = np.flatnonzero((part == number) & (group[contacts] != number))
         if inside.size:
-            contacts[misplaced] = contacts_for(simulation, name, newcomers[misplaced], inside)
+            contacts[misplaced] = _contacts(simulation, name, newcomers[misplaced], inside)
     population.activate(newcomers, lows, highs, hosts)
     group[newcomers] = part
     overlay.join(newcomers, contacts, simulation.cycle)
@@ -278,16 +257,8 @@ class Join:
 
 
 @dataclass(frozen=True)
-class Churn(_OfShare):
-    """A share of the live hosts leaves; newcomers join with the subscriptions of the peers that left.
-
-    Attributes
-    ----------
-    share : float
-        Share of the live hosts, from 0 to 1.
-    name : str
-        Name of the control: names its table and selects its random numbers.
-    """
+class Churn(_Fault):
+    """A share of the live hosts leaves; newcomers join with the subscriptions of the peers that left."""
 
     share: float
     name: str = "churn"
@@ -295,9 +266,8 @@ class Churn(_OfShare):
     def execute(self, simulation: Simulation) -> Row:
         """Replace the peers on the chosen hosts with newcomers."""
         population = simulation.overlay.population
-        gone = choose_hosts(
-            simulation, self.name, np.flatnonzero(simulation.overlay.network.alive), self.share
-        )
+        live = np.flatnonzero(simulation.overlay.network.alive)
+        gone = choose_hosts(simulation, self.name, live, self.share)
         lows, highs = (side[gone] for side in population.ranges())
         _, number = np.unique(population.host[gone], return_inverse=True)
         hosts = int(population.host.max()) + 1 + number
@@ -307,7 +277,7 @@ class Churn(_OfShare):
 
 
 @dataclass(frozen=True)
-class Resubscribe(_OfShare):
+class Resubscribe(_Fault):
     """A share of the live peers exchange their subscriptions with each other at random.
 
     A peer that changes its subscription leaves as one peer and joins as another on the same host, which may
@@ -317,8 +287,6 @@ class Resubscribe(_OfShare):
     ----------
     share : float
         Share of the live peers, from 0 to 1.
-    name : str
-        Name of the control: names its table and selects its random numbers.
     """
 
     share: float
@@ -332,7 +300,7 @@ class Resubscribe(_OfShare):
         lows, highs = (side[np.roll(changing, 1)] for side in population.ranges())
         hosts, row = population.host[changing], population.row[changing]
         newcomers = enter(simulation, self.name, lows, highs, hosts, without=changing)
-        changing = np.flatnonzero(np.isin(population.row, row))  # by their numbers now
+        changing = np.flatnonzero(np.isin(population.row, row))  # their numbers may have changed
         depart(simulation, changing)
         if hasattr(simulation.overlay, "change"):
             simulation.overlay.change(changing, newcomers)

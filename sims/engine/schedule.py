@@ -40,20 +40,15 @@ class Schedule:
     at: int | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (
-            ("from", self.start),
-            ("until", self.until),
-            ("every", self.every),
-            ("at", self.at),
-        ):
+        given = {"from": self.start, "until": self.until, "every": self.every, "at": self.at}
+        for name, value in given.items():
             if value is not None and not isinstance(value, int | np.integer):
                 raise InputError(f"{name}: expected a whole number of cycles, got {value!r}")
         if self.every < 1:
             raise InputError(f"every: expected 1 or more cycles, got {self.every}")
-        if self.start < 0 or (self.at is not None and self.at < 0):
-            raise InputError(
-                f"from, at: expected cycle 0 or later, got {self.at if self.at is not None else self.start}"
-            )
+        first = self.start if self.at is None else self.at
+        if min(first, self.start) < 0:
+            raise InputError(f"from, at: expected cycle 0 or later, got {first}")
         if self.until is not None and self.until <= self.start:
             raise InputError(f"until: expected a cycle after from = {self.start}, got {self.until}")
 

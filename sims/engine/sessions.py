@@ -1,15 +1,17 @@
-"""Churn by sessions: every subscriber comes and goes by itself, for lengths of a law or of a file.
+"""Churn by sessions: every subscriber joins and leaves independently of the others.
 
-PolderCast and others are judged on traces of real systems, where most visits are short and a few very long.
-Here lengths of visits follow a law (`workloads.generate.churn`: exponential or Pareto), or a table:
+PolderCast and others are evaluated on traces of real systems, in which most sessions are short and a few very
+long. Here the lengths of sessions and absences follow a distribution (`workloads.generate.churn`: exponential
+or Pareto), or come from a table:
 
-- with a column `session`, and perhaps one `absence`: measured lengths in cycles. Each visit, and each
-  absence, has one of them, drawn at random; without a column `absence` these follow the law;
+- with a column `session` and, optionally, a column `absence`: measured lengths in cycles. Each session and
+  each absence has one of them, drawn at random; without the column `absence`, absences follow the
+  distribution;
 - with columns `cycle`, `subscriber` and `kind` (start, join, leave): a trace of churn, as `sub2sub
   workload generate` writes it for a workload with churn. Subscribers are numbered from 0.
 
-When the control is first due, everybody is there (or those that `start`), each somewhere within a visit. A
-subscriber that is away has left: it comes back as a newcomer with another sequence ID and no links. Which
+When the control is first due, all subscribers are present (or those that `start`), at a random point of a
+session. An absent subscriber has left: it returns as a newcomer with another sequence ID and no links. Which
 subscribers are present in a cycle is a pure function of the seed, so a resumed run continues as if
 uninterrupted.
 """
@@ -22,23 +24,23 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+from pyarrow import csv
 
 from sims.engine.control import Row
 from sims.engine.faults import depart, enter
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
+from workloads.arrays import Floats, Integers, Mask
 from workloads.files.checked import read_parquet
 from workloads.folder.churn_table import KINDS
 from workloads.generate.churn import Churn
 from workloads.generate.rows import uniforms
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 
 class Subscribers(Protocol):
-    """Whose sessions these are."""
+    """The subscribers that come and go."""
 
     @property
     def lows(self) -> Floats:
@@ -51,7 +53,7 @@ class Subscribers(Protocol):
 
 @dataclass(frozen=True)
 class SessionSettings:
-    """How long subscribers stay, and stay away.
+    """Lengths of sessions and absences.
 
     Attributes
     ----------
@@ -62,12 +64,12 @@ class SessionSettings:
     alpha : float
         Tail of Pareto lengths, above 1; smaller is heavier.
     file : Path, optional
-        A CSV or Parquet file of lengths, or a trace of churn, in place of the law.
+        A CSV or Parquet file of lengths, or a trace of churn, instead of the distribution.
 
     Examples
     --------
     >>> settings = SessionSettings(session=20, absence=5)
-    >>> away = [int((~settings.there(1000, cycle, seed=1)).sum()) for cycle in (0, 20, 40)]
+    >>> away = [int((~settings.present(1000, cycle, seed=1)).sum()) for cycle in (0, 20, 40)]
     >>> away[0] < 60 < away[1], 100 < away[2] < 300
     (True, True)
     """
@@ -80,82 +82,72 @@ class SessionSettings:
 
     def __post_init__(self) -> None:
         """Refuse invalid lengths, and files that cannot be read."""
-        self._law()
+        self._distribution()
         if self.file is not None:
             _read(self.file)
 
-    def there(self, n: int, cycle: int, seed: int) -> NDArray[np.bool_]:
-        """Which of n subscribers are there, so many cycles after the control was first due."""
-        start, when, who = self._moves(n, cycle + 1, seed)
-        moved: NDArray[np.bool_] = np.bincount(who[when <= cycle], minlength=n)[:n] % 2 == 1
+    def present(self, n: int, cycle: int, seed: int) -> Mask:
+        """Which of n subscribers are present, `cycle` cycles after the control was first due."""
+        start, when, subscriber = self._moves(n, cycle + 1, seed)
+        moved: Mask = np.bincount(subscriber[when <= cycle], minlength=n)[:n] % 2 == 1
         return np.logical_xor(start, moved)
 
     def joins(self, n: int, cycles: int, seed: int, window: int) -> int:
-        """Newcomers in any `window` cycles, at most: what there has to be room for."""
-        start, when, who = self._moves(n, cycles, seed)
-        order = np.lexsort((when, who))
-        when, who = when[order], who[order]
-        number = np.arange(who.size) - np.searchsorted(who, who)  # of a subscriber's moves
-        coming = (number % 2 == 1) == start[who] if who.size else np.zeros(0, bool)
+        """The greatest number of joins in any `window` cycles, for which there must be room."""
+        start, when, subscriber = self._moves(n, cycles, seed)
+        order = np.lexsort((when, subscriber))
+        when, subscriber = when[order], subscriber[order]
+        number = np.arange(subscriber.size) - np.searchsorted(subscriber, subscriber)  # of its moves
+        coming = (number % 2 == 1) == start[subscriber]
         by_cycle = np.bincount(when[coming], minlength=cycles + 1)
         total = np.cumsum(np.append(0, by_cycle))
         return int((total[min(window, cycles) :] - total[: total.size - min(window, cycles)]).max(initial=0))
 
-    def _law(self) -> Churn:
+    def _distribution(self) -> Churn:
         try:
             return Churn(self.session, self.absence, self.lengths, self.alpha, start=1.0)
         except InputError as error:
             raise InputError(f"sessions.{error}") from None
 
-    def _moves(self, n: int, cycles: int, seed: int) -> tuple[NDArray[np.bool_], Integers, Integers]:
-        """Who is there at the start; then cycle and subscriber of each arrival and departure."""
+    def _moves(self, n: int, cycles: int, seed: int) -> tuple[Mask, Integers, Integers]:
+        """The subscribers present at the start; then cycle and subscriber of each join and leave."""
         columns = _read(self.file) if self.file is not None else {}
         if "cycle" in columns:
             return _listed(columns, n, cycles)
         if columns:
-            return _measured(columns, self._law(), n, cycles, seed)
-        trace = self._law().trace(n, cycles, seed)
+            return _measured(columns, self._distribution(), n, cycles, seed)
+        trace = self._distribution().trace(n, cycles, seed)
         return trace.up, trace.cycle, trace.subscriber
 
 
-class Sessions:
+@dataclass(frozen=True, kw_only=True)
+class Sessions(SessionSettings):
     """Subscribers leave and come back by their sessions.
 
-    Parameters
+    Attributes
     ----------
     interests : Subscribers
-    session, absence, lengths, alpha, file
-        As of `SessionSettings`.
+        The subscribers that come and go.
     first : int
         The first cycle in which it is due.
     name : str
         Name of the control: names its table and selects its random numbers.
     """
 
-    def __init__(
-        self,
-        interests: Subscribers,
-        session: float = SessionSettings.session,
-        absence: float = SessionSettings.absence,
-        lengths: Literal["exponential", "pareto"] = SessionSettings.lengths,
-        alpha: float = SessionSettings.alpha,
-        file: Path | None = None,
-        first: int = 0,
-        name: str = "sessions",
-    ) -> None:
-        self.interests, self.first, self.name = interests, first, name
-        self.settings = SessionSettings(session, absence, lengths, alpha, file)
+    interests: Subscribers
+    first: int = 0
+    name: str = "sessions"
 
     def execute(self, simulation: Simulation) -> Row:
         """Let peers leave at the end of a session, and return at the end of an absence."""
         population, alive = simulation.overlay.population, simulation.overlay.network.alive
         seed = simulation.overlay.seed
-        wanted = self.settings.there(len(self.interests.lows), simulation.cycle - self.first, seed)
+        wanted = self.present(len(self.interests.lows), simulation.cycle - self.first, seed)
         mine = np.flatnonzero((alive == 1) & (population.host >= 0) & (population.host < wanted.size))
-        is_there = np.zeros(wanted.size, bool)
-        is_there[population.host[mine]] = True
+        is_present = np.zeros(wanted.size, bool)
+        is_present[population.host[mine]] = True
         leaving = mine[~wanted[population.host[mine]]]
-        coming = np.flatnonzero(wanted & ~is_there)
+        coming = np.flatnonzero(wanted & ~is_present)
         depart(simulation, leaving)
         if coming.size:
             lows, highs = self.interests.lows[coming], self.interests.highs[coming]
@@ -167,9 +159,6 @@ class Sessions:
 @cache
 def _read(file: Path) -> dict[str, NDArray[Any]]:
     """The columns of a table of sessions, checked."""
-    import pyarrow as pa
-    from pyarrow import csv
-
     if not Path(file).is_file():
         raise InputError(f"sessions.file: {file} does not exist")
     try:
@@ -201,38 +190,35 @@ def _read(file: Path) -> dict[str, NDArray[Any]]:
     return columns
 
 
-def _listed(
-    columns: dict[str, NDArray[Any]], n: int, cycles: int
-) -> tuple[NDArray[np.bool_], Integers, Integers]:
+def _listed(columns: dict[str, NDArray[Any]], n: int, cycles: int) -> tuple[Mask, Integers, Integers]:
     """Arrivals and departures, as listed."""
-    kind, who = columns["kind"].astype(str), columns["subscriber"].astype(np.int64)
-    when = columns["cycle"].astype(np.int64)
-    known = (who < n) & (when < cycles)
-    start = np.zeros(n, bool) if (kind == "start").any() else np.ones(n, bool)
-    start[who[known & (kind == "start")]] = True
+    kind = columns["kind"].astype(str)
+    when, subscriber = (columns[name].astype(np.int64) for name in ("cycle", "subscriber"))
+    known = (subscriber < n) & (when < cycles)
+    start = np.full(n, not (kind == "start").any())
+    start[subscriber[known & (kind == "start")]] = True
     moves = known & np.isin(kind, ["join", "leave"])
-    order = np.lexsort((when[moves], who[moves]))
-    return start, when[moves][order], who[moves][order]
+    order = np.lexsort((when[moves], subscriber[moves]))
+    return start, when[moves][order], subscriber[moves][order]
 
 
 def _measured(
-    columns: dict[str, NDArray[Any]], law: Churn, n: int, cycles: int, seed: int
-) -> tuple[NDArray[np.bool_], Integers, Integers]:
-    """Visits and absences of measured lengths: each time a random one."""
+    columns: dict[str, NDArray[Any]], distribution: Churn, n: int, cycles: int, seed: int
+) -> tuple[Mask, Integers, Integers]:
+    """Sessions and absences of measured lengths, each drawn at random."""
     visits = columns["session"].astype(float)
-    exponential = -law.absence * np.log1p(-(np.arange(1000) + 0.5) / 1000)
+    exponential = -distribution.absence * np.log1p(-(np.arange(1000) + 0.5) / 1000)
     away = columns["absence"].astype(float) if "absence" in columns else np.maximum(exponential, 1.0)
-    # At a moment that has nothing to do with them long visits are met more often, anywhere within them.
+    # At a random moment a subscriber is more likely to be in a long session than in a short one.
     met = np.searchsorted(np.cumsum(visits) / visits.sum(), uniforms(seed, "sessions/met", 0, n))
     at = np.floor(visits[np.minimum(met, visits.size - 1)] * uniforms(seed, "sessions/rest", 0, n))
-    rows: list[tuple[Integers, Integers]] = []
-    number = 0
+    none = np.zeros(0, np.int64)
+    rows, number = [(none, none)], 0
     while (live := np.flatnonzero(at < cycles)).size:
         rows.append((at[live].astype(np.int64), live))
         number += 1
         lengths = away if number % 2 else visits
         drawn = (uniforms(seed, f"sessions/{number}", 0, n) * lengths.size).astype(np.int64)
         at[live] += np.maximum(np.ceil(lengths[drawn][live]), 1.0)
-    nobody = np.zeros(0, np.int64)
-    when, who = (np.concatenate(column) for column in zip(*rows, strict=True)) if rows else (nobody, nobody)
-    return np.ones(n, bool), when, who
+    when, subscriber = (np.concatenate(column) for column in zip(*rows, strict=True))
+    return np.ones(n, bool), when, subscriber

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Self
+from typing import Any, Generic, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypeVar
 
 from sims.engine.checkpoint import load_checkpoint, save_checkpoint
 from sims.engine.control import TRAFFIC, Control, Replayed, as_control
@@ -27,14 +28,7 @@ from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.growth import grow
 from sub2sub.overlay.stack import whole_number
 
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
-    S_co = TypeVar("S_co", bound=Simulated, covariant=True, default=Simulated)
-else:
-    from typing import TypeVar
-
-    S_co = TypeVar("S_co", covariant=True)
+S_co = TypeVar("S_co", bound=Simulated, covariant=True, default=Simulated)
 
 COSTS = ("messages", "failed", "bytes")  # columns of the table `traffic`, beside layer and live peers
 
@@ -136,8 +130,7 @@ class Simulation(Generic[S_co]):
         for column, value in row.items():
             if not isinstance(value, float | int | str | bool | np.generic) and value is not None:
                 raise InputError(
-                    f"{table}, {column}: expected a number, a text or True or False in a row of a table, "
-                    f"got {type(value).__name__}"
+                    f"{table}, {column}: expected a number, a text, True or False, got {type(value).__name__}"
                 )
         self.tables.setdefault(table, []).append({"cycle": self.cycle, **row})
 
@@ -153,18 +146,10 @@ class Simulation(Generic[S_co]):
                     self.record(control.name, row)
 
     def step(self) -> None:
-        """Run one cycle: the controls of the current cycle if they have not run, then all layers.
-
-        Raises
-        ------
-        InputError
-            If no peer has joined the overlay.
-        """
+        """Run one cycle: the controls of the current cycle if they have not run, then all layers."""
         self.execute_controls()
         if self.cycle == 0 and not getattr(self.overlay, "started", True):
-            raise InputError(
-                "overlay: nobody has joined yet; expected overlay.bootstrap() before the first cycle"
-            )
+            raise InputError("overlay: no peer has joined; expected overlay.bootstrap() before cycle 1")
         self.cycle += 1
         peers = int(self.overlay.network.alive.sum())
         for name, cost in self.overlay.step(self.cycle).items():
@@ -186,7 +171,7 @@ class Simulation(Generic[S_co]):
         from there.
         """
         if whole_number("cycles", cycles) < self.cycle:
-            raise InputError(f"cycles: expected {self.cycle} or more, as many are done, got {cycles}")
+            raise InputError(f"cycles: expected {self.cycle} or more, the cycles done so far, got {cycles}")
         with Interruption() as interruption:
             while self.cycle < cycles:
                 self.step()
@@ -201,39 +186,34 @@ class Simulation(Generic[S_co]):
                 self.save(checkpoint)
             self.execute_controls()
 
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays of the population and of the network."""
+        population, network = self.overlay.population, self.overlay.network
+        own = {f"population/{name}": getattr(population, name) for name in ("ids", "boxes", "row", "host")}
+        return own | {"network/alive": network.alive, "network/group": network.group}
+
     def save(self, path: Path) -> None:
         """Write everything that a resumed run needs to one file, atomically."""
-        arrays: dict[str, NDArray[Any]] = {}
-        population, network = self.overlay.population, self.overlay.network
-        for name in ("ids", "boxes", "row", "host"):
-            arrays[f"population/{name}"] = getattr(population, name)
-        arrays["network/alive"], arrays["network/group"] = network.alive, network.group
-        arrays["network/loss"] = np.array(network.loss)
+        arrays = self._arrays() | {"network/loss": np.array(self.overlay.network.loss)}
         for layer in self.overlay.layers:
-            for name, array in layer.arrays().items():
-                arrays[f"{layer.name}/{name}"] = array
-        save_checkpoint(
-            path, arrays, {"cycle": self.cycle, "observed": self._observed, "tables": self.tables}
-        )
+            arrays |= {f"{layer.name}/{name}": array for name, array in layer.arrays().items()}
+        notes = {"cycle": self.cycle, "observed": self._observed, "tables": self.tables}
+        save_checkpoint(path, arrays, notes)
 
     def load(self, path: Path) -> None:
         """Restore the state that `save` wrote; the simulation must be set up in the same way."""
         arrays, notes = load_checkpoint(path)
-        population, network = self.overlay.population, self.overlay.network
+        population = self.overlay.population
         saved = arrays["population/ids"]
         if saved.size > len(population) and np.isin(population.ids, saved).all():
             grow(self.overlay, saved.size - len(population))
         if arrays["population/boxes"].shape != population.boxes.shape:
-            raise InputError(
-                f"{path}: expected a checkpoint of {len(population)} peers, "
-                f"got {arrays['population/ids'].size}"
-            )
+            raise InputError(f"{path}: expected a checkpoint of {len(population)} peers, got {saved.size}")
         self._replay(notes["observed"])
-        for name in ("ids", "boxes", "row", "host"):
-            getattr(population, name)[...] = arrays[f"population/{name}"]
+        for name, array in self._arrays().items():
+            array[...] = arrays[name]
         population.rescale()
-        network.alive[...], network.group[...] = arrays["network/alive"], arrays["network/group"]
-        network.loss = float(arrays["network/loss"])
+        self.overlay.network.loss = float(arrays["network/loss"])
         for layer in self.overlay.layers:
             start = f"{layer.name}/"
             own = {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}
@@ -247,7 +227,7 @@ class Simulation(Generic[S_co]):
             self.overlay.restored()
 
     def _replay(self, last: int) -> None:
-        """Repeat what controls did to the set-up until a cycle, such as adding topics: no state holds it."""
+        """Repeat the changes of controls that a checkpoint does not contain, up to a cycle."""
         for cycle in range(last + 1):
             for schedule, control in self.controls:
                 if isinstance(control, Replayed) and schedule.due(cycle):

@@ -1,10 +1,10 @@
 """Controls that add topics, remove topics and add supertopics during a run (CAMCAST, Section 2.1).
 
 They act on overlays of communities (`hierarchy.membership.CommunityOverlay`) and on the overlay shared by
-topics and ranges (`hierarchy.shared.SharedOverlay`). There a member whose topic's range has moved leaves and
-joins anew on the same host, and subscribers of a further parent join the topic's community too, as
-`hierarchy.topics.encoding` has it; who is down while its topic moves is gone. A checkpoint does not contain
-the tree of topics: a run that is resumed repeats the changes to it (`replay`) before it loads the state.
+topics and ranges (`hierarchy.shared.SharedOverlay`). On the shared overlay a member whose topic's range has
+moved leaves and rejoins on the same host, and subscribers of an additional parent join the topic's community
+as well (`hierarchy.topics.encoding`). A peer that is down while its topic moves leaves for ever. A checkpoint
+does not contain the tree of topics: a resumed run repeats its changes (`replay`) before it loads the state.
 """
 
 from __future__ import annotations
@@ -40,7 +40,13 @@ def _ranges(overlay: CommunityOverlay | SharedOverlay) -> NestedRanges:
 
 
 class _TopicChange(ABC):
-    """A change of the tree, which a resumed run repeats; what subscribers did is part of the state."""
+    """A change of the tree, which a resumed run repeats; checkpoints contain what subscribers did.
+
+    Attributes
+    ----------
+    name : str
+        Name of the control: names its table and selects its random numbers.
+    """
 
     name: str
 
@@ -68,8 +74,6 @@ class AddTopic(_TopicChange):
         Its supertopics. The topic gets a part of the first one's range. By default the parent in its path.
     newcomers : int
         Number of subscribers that join it at once, each on a new host.
-    name : str
-        Name of the control: names its table and selects its random numbers.
     """
 
     topic: str
@@ -106,8 +110,6 @@ class AddParent(_TopicChange):
         The topic below.
     parent : str
         Its new supertopic, which the topic must not include.
-    name : str
-        Name of the control.
     """
 
     topic: str
@@ -135,8 +137,6 @@ class RemoveTopic(_TopicChange):
     ----------
     topic : str
         Name of the topic.
-    name : str
-        Name of the control.
     """
 
     topic: str
@@ -178,7 +178,7 @@ def _boxes(
 def _change(
     simulation: Simulation, overlay: SharedOverlay, name: str, change: Callable[[NestedRanges], Any]
 ) -> Any:
-    """Change the topics, and let their subscribers follow."""
+    """Change the topics, then the subscriptions to topics whose ranges have moved."""
     followed, population, ranges = _followed(overlay), overlay.population, _ranges(overlay)
     before = ranges.bounds()
     outcome = change(ranges)
@@ -187,7 +187,7 @@ def _change(
     follows = is_moved & ~is_left & (overlay.network.alive == 1)
     rows, topics = population.row[follows], followed[follows]
     depart(simulation, np.flatnonzero(is_moved & ~follows))
-    for half in (slice(0, None, 2), slice(1, None, 2)):  # those of the other half are contacts
+    for half in (slice(0, None, 2), slice(1, None, 2)):  # one half at a time: the other half are contacts
         _move(simulation, overlay, name, rows[half], topics[half])
     _subscribe_further(simulation, overlay, name)
     return outcome
@@ -196,21 +196,24 @@ def _change(
 def _move(
     simulation: Simulation, overlay: SharedOverlay, name: str, rows: NDArray[Any], topics: NDArray[np.int64]
 ) -> None:
-    """Let peers, given by their rows, leave and join their topics anew."""
+    """Let peers, given by their rows, leave and rejoin their topics."""
     if not rows.size:
         return
     population = overlay.population
-    place = np.argsort(population.row)
-    old = place[np.searchsorted(population.row[place], rows)]
-    newcomers = enter(simulation, name, *_boxes(overlay, topics), population.host[old], without=old)
-    place = np.argsort(population.row)  # by their numbers now
-    old = place[np.searchsorted(population.row[place], rows)]
+
+    def peers() -> NDArray[np.int64]:
+        place = np.argsort(population.row)
+        return place[np.searchsorted(population.row[place], rows)]
+
+    boxes = _boxes(overlay, topics)
+    newcomers = enter(simulation, name, *boxes, population.host[peers()], without=peers())
+    old = peers()  # their numbers may have changed
     depart(simulation, old)
     overlay.change(old, newcomers)
 
 
 def _subscribe_further(simulation: Simulation, overlay: SharedOverlay, name: str) -> None:
-    """Let subscribers join the communities that their topics include by further parents."""
+    """Let subscribers join the communities that their topics include through additional parents."""
     ranges, population = _ranges(overlay), overlay.population
     if not ranges.tree.has_further_parents:
         return

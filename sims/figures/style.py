@@ -10,31 +10,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from workloads.statistics.figures import COLOURS as COLOURS
+from workloads.statistics.figures import DASHES, STYLE
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
-_DASHES = ["-", "--", ":", "-.", "-", "--", ":"]
-
-_STYLE: dict[str, Any] = {
-    "figure.figsize": (6.4, 4.0),
-    "figure.constrained_layout.use": True,
-    "savefig.dpi": 150,
-    "font.size": 11,
-    "axes.titlesize": 12,
-    "axes.grid": True,
-    "grid.color": "#dddddd",
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "lines.linewidth": 1.6,
-    "lines.markersize": 5,
-    "axes.formatter.useoffset": False,
-}
+_STYLE: dict[str, Any] = STYLE | {
+    "figure.figsize": (6.4, 4.0), "figure.constrained_layout.use": True, "savefig.dpi": 150,
+    "lines.linewidth": 1.6, "lines.markersize": 5, "axes.formatter.useoffset": False,
+}  # fmt: skip
 
 
 @contextmanager
@@ -60,7 +48,7 @@ def look(number: int) -> dict[str, Any]:
     """Colour, marker and dashes of curve `number` of a figure; the eighth and on are hollow."""
     again, i = divmod(number, len(COLOURS))
     hollow = {"markerfacecolor": "white"} if again else {}
-    return {"color": COLOURS[i], "marker": MARKERS[i], "linestyle": _DASHES[i], **hollow}
+    return {"color": COLOURS[i], "marker": MARKERS[i], "linestyle": DASHES[i], **hollow}
 
 
 def line(axes: Axes, number: int, x: Any, y: Any, label: str, **options: Any) -> None:
@@ -92,6 +80,26 @@ def mean_line(
     band(axes, number, times * mean.index, mean - half, (mean + half).clip(upper=most))
 
 
+def seed_line(axes: Axes, number: int, curves: pd.DataFrame, label: str, **options: Any) -> None:
+    """Draw the mean of a table's columns, one for each seed, with a band from the least to the greatest."""
+    line(axes, number, curves.index, curves.mean(axis=1), label, **options)
+    band(axes, number, curves.index, curves.min(axis=1), curves.max(axis=1))
+
+
+def seed_bars(axes: Axes, number: int, curves: pd.DataFrame, label: str, **options: Any) -> None:
+    """Draw the mean of a table's columns, one for each seed, with bars from the least to the greatest."""
+    mean = curves.mean(axis=1)
+    line(axes, number, curves.index, mean, label, **options)
+    reach = [mean - curves.min(axis=1), curves.max(axis=1) - mean]
+    axes.errorbar(curves.index, mean, reach, fmt="none", color=COLOURS[number], capsize=3)
+
+
+def mean_bars(axes: Axes, number: int, by: Any, label: str, places: Any, width: float) -> None:
+    """Draw a bar for each group of a pandas `groupby`: its mean, with a 95 % interval."""
+    error = 1.96 * by.sem()
+    axes.bar(places, by.mean(), width, yerr=error, color=COLOURS[number], label=label, capsize=3)
+
+
 def stated_line(axes: Axes, label: str, *, x: float | None = None, y: float | None = None) -> None:
     """Draw a value that the paper states as a thin black line with its words at the end."""
     if x is not None:
@@ -118,17 +126,12 @@ def legend_below(axes: Axes, columns: int) -> None:
     axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=columns)
 
 
-def legend_above(figure: Figure, axes: Axes, columns: int, **options: Any) -> None:
-    """One legend for all panels of a figure, above them."""
+def legend_above(figure: Figure, axes: Axes, columns: int, **options: Any) -> Figure:
+    """Put one legend for all panels of a figure above them; the figure."""
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(
-        handles,
-        labels,
-        loc="outside upper center",
-        ncols=columns,
-        fontsize=options.pop("fontsize", 9),
-        **options,
-    )
+    size = options.pop("fontsize", 9)
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns, fontsize=size, **options)
+    return figure
 
 
 def captioned(figure: Figure, text: str) -> None:

@@ -20,7 +20,7 @@ from sims.config.experiment import Experiment, experiment_from, load_experiment
 from sims.config.shipped import find_file
 from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn, Crash, Loss, Recover
-from sims.lab.closing import Closing
+from sims.lab.peer_completeness import PeerCompleteness
 from sims.lab.routing import camcast_rounds, members_of, views_of
 from sims.lab.saving import save_experiment
 from sims.runs.runner import simulation_of
@@ -49,9 +49,7 @@ def experiment_for(
         sized = [f"population.size={peers}"] if peers else []
         experiment = load_experiment(find_file(source), [*changes, *sized])
         if experiment.system != "sub2sub":
-            raise InputError(
-                f"{source}: expected an experiment of the system sub2sub, got {experiment.system}"
-            )
+            raise InputError(f"{source}: expected an experiment of sub2sub, got {experiment.system}")
         return experiment
     size = peers or 10_000
     spec = str(TOPIC_WORLD) if topics else "power-law-2"
@@ -95,7 +93,7 @@ class Laboratory:
         faults = len(experiment.faults)
         self.simulation.controls = self.simulation.controls[:faults]  # the page does not use observers
         wanted = experiment.workload.load(experiment.population.size, self.seed)
-        self.closing = Closing(wanted.points[:EVENTS])
+        self.completeness = PeerCompleteness(wanted.points[:EVENTS])
         self.simulation.overlay.bootstrap()
         self.shortcuts = int(experiment.dissemination.shortcuts)
         self.churn = 0.0
@@ -129,20 +127,18 @@ class Laboratory:
     def look(self) -> None:
         """Measure how complete the rings are."""
         with self.lock:
-            self.closed, self.links, self.rings = self.closing.look(self.simulation)
+            self.closed, self.links, self.rings = self.completeness.measure(self.simulation)
 
     def step(self) -> None:
         """Run one cycle. If there is no place left for newcomers, churn ends with an error.
 
-        A simulation would grow, but then everybody has another number, and the page knows peers by numbers.
+        A simulation would grow, but that changes the numbers of peers, by which the page knows them.
         """
         with self.lock:
             coming = round(self.churn * int(self._alive().sum()))
             if coming and coming > (left := self._places()):
                 self.set_churn(0.0)
-                raise InputError(
-                    f"churn: expected {coming} spare peers, {left} are left: set population.spare"
-                )
+                raise InputError(f"churn: expected {coming} spare peers, got {left}: set population.spare")
             self.simulation.step()
             self.look()
 
@@ -237,7 +233,7 @@ class Laboratory:
         return alive
 
     def _places(self) -> int:
-        """How many newcomers find a place: an unused one, or that of a peer that left and is forgotten."""
+        """Places for newcomers: unused ones, and those of departed peers to which no links are left."""
         overlay = self.simulation.overlay
         gone = ~(overlay.population.present | overlay.population.dormant)
         return int((overlay.population.dormant | (gone & ~overlay.referenced())).sum())

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from hierarchy.shared import CamcastRoute, SharedOverlay
 from sims.engine.simulation import Simulation
 from sims.report.overlay import VIEWS
+from workloads.arrays import Floats, Integers
 
-Ints = NDArray[np.int64]
 
-
-def members_of(simulation: Simulation, point: NDArray[np.float64]) -> Ints:
+def members_of(simulation: Simulation, point: Floats) -> Integers:
     """Return the live peers that match an event, in the order of their sequence IDs."""
     population = simulation.overlay.population
     lows, highs = population.ranges()
@@ -29,7 +28,7 @@ def members_of(simulation: Simulation, point: NDArray[np.float64]) -> Ints:
 
 
 def views_of(
-    simulation: Simulation, members: Ints, names: Iterable[str] = ("near", "random", "ring")
+    simulation: Simulation, members: Integers, names: Iterable[str] = ("near", "random", "ring")
 ) -> dict[str, NDArray[Any]]:
     """Return the views of some peers, in the order given: their sizes, and all targets in one array."""
     n = len(simulation.overlay.population)
@@ -49,7 +48,7 @@ def views_of(
 
 
 def camcast_rounds(
-    simulation: Simulation, members: Ints, point: NDArray[np.float64], event: int
+    simulation: Simulation, members: Integers, point: Floats, event: int
 ) -> tuple[int, NDArray[np.int32], dict[str, int]]:
     """Return the publisher, the round in which each member gets the event (-1: never), and the counts.
 

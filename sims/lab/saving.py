@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import tomlkit
 from numpy.typing import NDArray
 from pyarrow import csv
 
 from sims.config.experiment import Experiment
 from workloads.files.atomic import atomic_write, write_text
 from workloads.settings.parameters import plain
-from workloads.settings.toml import dumps
 
 HEAD = "# Saved by `sub2sub lab`; `sub2sub run {name}` repeats it.\n"
 
@@ -58,4 +58,4 @@ def save_experiment(
     if spec.suffix == ".toml" and not data["workload"].get("table"):
         shutil.copyfile(spec, folder / f"{path.stem}-workload.toml")
         data["workload"]["spec"] = f"{path.stem}-workload.toml"
-    return write_text(path, HEAD.format(name=path.name) + dumps(data))
+    return write_text(path, HEAD.format(name=path.name) + tomlkit.dumps(data))

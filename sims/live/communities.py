@@ -1,4 +1,4 @@
-"""A swarm of live CAMCAST processes on loopback, and what becomes of their events (CAMCAST, Section 6.2)."""
+"""A swarm of live CAMCAST processes on loopback, and the outcome of their events (CAMCAST, Section 6.2)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 from hierarchy.live import MemberSettings, Process
 from hierarchy.live.wire import NAME
-from sims.live.processes import Processes
+from sims.live.processes import Closed, Processes
 
 KNOWN = 7  # cycles after which a P-Grid knows the first of each community
 REST = 25  # cycles that tables from a P-Grid get once all have an entry: two announcements and a search
-QUIET = 4  # consecutive looks without news after which dissemination counts as finished
+QUIET = 4  # consecutive polls without news after which dissemination counts as finished
 Address = tuple[str, int]
 
 
 class EventCounts(NamedTuple):
-    """What became of an event in one community.
+    """The outcome of an event in one community.
 
-    `arrived` counts messages that came, duplicates included, `upward` those sent from here to the community
-    above, `last` is the round of the last first reception, -1 without one.
+    `reached` counts members, `arrived` messages received, duplicates included, `upward` messages sent to the
+    community above; `last` is the round of the last first reception, -1 for none.
     """
 
     reached: int
@@ -120,7 +120,7 @@ class Participant:
         ]
 
 
-class Communities:
+class Communities(Closed):
     """Live processes in communities, one below the other.
 
     Parameters
@@ -169,10 +169,10 @@ class Communities:
             timeout=60.0 + len(order),
         )
 
-    def found(self) -> None:
+    def enter_first(self) -> None:
         """Let the first member of each community enter; in a P-Grid, wait until it is known there.
 
-        The paper's limit: a community has to have a member before others can join it (Section 5.1).
+        A community must have a member before others can join it (Section 5.1).
         """
         self._addresses = self.processes.call_all("addresses")
         for place in self._first_members():
@@ -183,7 +183,7 @@ class Communities:
         """Let all others enter, one after the other in random order; the first two are gateways."""
         for place in sorted(set(range(len(self._topic))) - set(self._first_members())):
             self._let_in(place)
-        # Who came before the gateways above it learns of them now, as from a configuration file.
+        # Members that came before the gateways above learn of them now, as from a configuration file.
         self.processes.call_all("learn", self._gateways)
 
     def _first_members(self) -> list[int]:
@@ -200,7 +200,7 @@ class Communities:
     def wait_for_tables(self, most: float) -> bool:
         """Wait until all tables have an entry, for `most` seconds at most; whether they have.
 
-        Those from a P-Grid then get time to be searched for again, when everybody is announced.
+        Tables from a P-Grid then have time for another search, after all members are announced.
         """
         deadline, filled = time.monotonic() + most, False
         while not filled and time.monotonic() < deadline:
@@ -234,12 +234,6 @@ class Communities:
         """End all processes."""
         self.processes.close()
 
-    def __enter__(self) -> Communities:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
     def _event_counts(
         self, traces: Sequence[tuple[str, list[tuple[int, int, int, int] | None]]], event: int
     ) -> dict[str, EventCounts]:
@@ -247,7 +241,7 @@ class Communities:
         for topic in self.topics:
             rows = [rows[event] for own, rows in traces if own == topic]
             seen = [row for row in rows if row]
-            published = sum(row[0] == 0 for row in seen)  # the publisher's own is no message
+            published = sum(row[0] == 0 for row in seen)  # a publisher's own copy is not a message
             counts[topic] = EventCounts(
                 len(seen),
                 sum(row[1] for row in seen) - published,

@@ -1,13 +1,13 @@
-"""Experiments driven by events: whole live nodes under virtual time in place of the simulator's cycles.
+"""Event-driven experiments: whole live nodes under virtual time instead of the simulator's cycles.
 
-The same experiment file runs in both ways. Here every peer is a `Node` on a machine of its own; it ticks
-when its own clock says so, its messages are bytes that take time, an exchange may still be under way when
-the next begins. A cycle is one virtual second. Finding a contact and acknowledging an event, which cost
-nothing in the simulator's engine, take messages here. Test events are published within one cycle, the last,
-and counted when no peer has heard of a new one for longer than a peer waits for an answer.
+The same experiment file runs in both ways. Here every peer is a `Node` on its own virtual machine with its
+own clock. Messages are bytes that take time, and an exchange may still be in progress when the next begins. A
+cycle is one virtual second. Finding a contact and acknowledging an event, which are free in the simulator's
+engine, take messages here. All test events are published within the last cycle; deliveries are counted when
+no peer has received a new event for longer than peers wait for replies.
 
-For Sub-2-Sub with its usual settings; of the faults, crashes and loss. A thousand peers take some three
-seconds of processor a cycle.
+Only Sub-2-Sub, and only crashes and loss, are supported. A thousand peers take about three seconds of
+processor time per cycle.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from sub2sub.overlay.overlay import OverlaySettings
 
 PORT = 7000
 FAULTS = ("crash", "loss")
-RARELY = (50_000, 20, 1000)  # when the collector looks; as often as usual, it took a third of the time
+RARELY = (50_000, 20, 1000)  # thresholds of garbage collection, which took a third of the time
 Tables = dict[str, list[dict[str, Any]]]
 
 
@@ -75,9 +75,8 @@ class EventDriven:
         self.highs: NDArray[np.float64] = wanted.highs[: experiment.population.size]
         self.points: NDArray[np.float64] = wanted.points
         self.dice = random.Random(f"events {seed}")
-        self.network = Network(
-            seed, Conditions(latency=experiment.latency, jitter=experiment.latency[0] / 10)
-        )
+        conditions = Conditions(latency=experiment.latency, jitter=experiment.latency[0] / 10)
+        self.network = Network(seed, conditions)
         self.tables: Tables = {"rings": []}
         self.nodes: list[tuple[Machine, Node] | None] = []
         self.heard: list[tuple[int, bytes, int]] = []
@@ -121,7 +120,7 @@ class EventDriven:
     ) -> None:
         own = self.experiment.layers
         layers = OverlaySettings(
-            own.cyclon, own.vicinity, own.ring, own.suspect_age, own.patience, own.recovery
+            own.cyclon, own.vicinity, own.ring, own.suspect_age, own.patience, own.recovery, calm=own.calm
         )
         seed = self.dice.getrandbits(62)
         address = None
@@ -133,21 +132,19 @@ class EventDriven:
             self.lows.shape[1],
             address,
             (machine.host, PORT),
-            settings=self._settings(layers),
+            # As in the simulator, peers trust each other, and wait for replies as long as these may take.
+            settings=CoreSettings(layers, self.experiment.dissemination, self.patience, wary=False),
             limits=Limits(per_address=1000, reserved=1),
             seed=seed,
         )
         await node.__aenter__()
-        await node.subscribe(self.lows[number], self.highs[number], self._note(number))
+
+        def note(event: Received) -> None:
+            self.heard.append((number, event.name, event.hops))
+
+        await node.subscribe(self.lows[number], self.highs[number], note)
         self.nodes[number] = machine, node
         inside[number].set()
-
-    def _settings(self, layers: OverlaySettings) -> CoreSettings:
-        """The simulator's settings: peers trust each other, and wait for replies as long as they may take."""
-        return CoreSettings(layers, self.experiment.dissemination, self.patience, wary=False)
-
-    def _note(self, number: int) -> Callable[[Received], None]:
-        return lambda event: self.heard.append((number, event.name, event.hops))
 
     def _live_nodes(self) -> list[tuple[Machine, Node]]:
         return [each for each in self.nodes if each and not each[0].crashed]
@@ -157,21 +154,19 @@ class EventDriven:
             if not entry.schedule.due(cycle):
                 continue
             if entry.kind == "loss":
-                self.network.conditions = replace(
-                    self.network.conditions, loss=entry.arguments["probability"]
-                )
+                loss = entry.arguments["probability"]
+                self.network.conditions = replace(self.network.conditions, loss=loss)
             else:
                 live = self._live_nodes()
-                for machine, _ in self.dice.sample(
-                    live, round(entry.arguments.get("share", 0.0) * len(live))
-                ):
+                count = round(entry.arguments.get("share", 0.0) * len(live))
+                for machine, _ in self.dice.sample(live, count):
                     machine.crash()
                     self.crashed += 1
 
     def _look(self, cycle: int) -> None:
         reports = [report_of(node) for _, node in self._live_nodes()]
         links, complete = completeness(reports, self.points) if reports else (0.0, 0.0)
-        if not all(self.nodes):  # a node that has not joined yet lacks all links
+        if not all(self.nodes):  # nodes that have not joined have no links
             links = complete = 0.0
         self.tables["rings"].append({"cycle": cycle, "links": links, "complete": complete})
 
@@ -201,9 +196,7 @@ class EventDriven:
         lows, highs = self.lows[numbers, None], self.highs[numbers, None]
         inside = np.logical_and(lows <= self.points, self.points <= highs).all(axis=2)
         places, events = np.nonzero(np.atleast_2d(inside))
-        wanted = {
-            (numbers[place], event) for place, event in zip(places.tolist(), events.tolist(), strict=True)
-        }
+        wanted = set(zip(np.array(numbers)[places].tolist(), events.tolist(), strict=True))
         had = [(number, names[name]) for number, name, _ in self.heard if name in names]
         hops = [hops for _, name, hops in self.heard if name in names]
         missed = {event for _, event in wanted - set(had)}

@@ -95,7 +95,7 @@ def live_through(protocol: str, seed: int, plan: str = "short") -> tuple[History
 def histories(
     protocol: str, seeds: Iterable[int], plan: str = "short", jobs: int = 1
 ) -> Iterator[tuple[HistoryReport, float]]:
-    """Histories of some seeds, in that order, by so many processes."""
+    """Histories of some seeds, in that order, run by `jobs` processes."""
     if jobs == 1:
         for seed in seeds:
             yield live_through(protocol, seed, plan)

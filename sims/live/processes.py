@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterable, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerProcess
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from sub2sub.live import run
 
@@ -27,7 +27,7 @@ PRELOAD = "sims.live.warm"
 
 
 class Program(Protocol):
-    """What runs in a process; methods are called by name from outside. It has to be picklable."""
+    """What runs in a process. Its methods are called by name from outside; it must be picklable."""
 
     async def start(self) -> None:
         """Set up, in the process."""
@@ -40,7 +40,20 @@ class Failed(RuntimeError):
     """A process that has ended, does not answer, or reports an error."""
 
 
-class Processes:
+class Closed:
+    """Something that the end of its `with` block closes."""
+
+    def close(self) -> None:
+        """End all processes."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class Processes(Closed):
     """Processes that run programs.
 
     Parameters
@@ -120,12 +133,6 @@ class Processes:
             for process in left:
                 process.join(max(0.0, deadline - time.monotonic()))
 
-    def __enter__(self) -> Processes:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
     def _collect(self, tickets: dict[int, int | None], deadline: float) -> dict[int, Any]:
         """Gather one reply from each process, that with its ticket."""
         results: dict[int, Any] = {}
@@ -193,5 +200,5 @@ async def _serve(program: Program, pipe: Connection) -> None:
 
 
 def _send(pipe: Connection, reply: tuple[int | None, str, Any]) -> None:
-    with contextlib.suppress(OSError):  # nobody may be there any more to hear it
+    with contextlib.suppress(OSError):  # the process at the other end may have ended
         pipe.send(reply)

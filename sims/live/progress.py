@@ -13,7 +13,7 @@ from sims.live.swarm import Watch
 
 
 def table(watch: Watch, before: Watch | None = None) -> dict[str, str]:
-    """A look at a swarm as names and values; rates are since the look before.
+    """An observation of a swarm as names and values; rates are since the one before.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from sub2sub.live import CoreSettings, Limits, Node, Received, Tls
 
 TRIES = 3  # to join
-YOUNG = 20_000  # new objects before the collector looks: messages are many, short-lived, and in no cycles
+YOUNG = 20_000  # threshold of garbage collection: messages are many, short-lived and in no cycles
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Subscriber:
         return await asyncio.gather(*(self.subscribe(which, contact) for which, contact in joining))
 
     async def subscribe(self, which: int, contact: tuple[str, int] | None) -> int:
-        """Let a node join with a contact (None: nobody yet), and subscribe; returns its sequence ID."""
+        """Let a node join through a contact (None for the first), and subscribe; return its sequence ID."""
 
         def note(event: Received) -> None:
             self.heard.append((subscription.own.id, event.name, event.hops))
@@ -123,7 +123,7 @@ class Subscriber:
         return subscription.own.id
 
     async def publish(self, node: int, point: Sequence[float], data: bytes = b"") -> tuple[bytes, int | None]:
-        """Publish an event; its name, and who took it first."""
+        """Publish an event; returns its name, and the ID of the peer that took it first."""
         published = await self.nodes[node].publish(point, data)
         return published.name, published.entry
 

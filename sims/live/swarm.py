@@ -16,28 +16,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.live.processes import Processes
+from sims.live.processes import Closed, Processes
 from sims.live.subscriber import Cost, PlannedSubscription, Report, Subscriber
 from sub2sub.live import CoreSettings, Limits, Tls
 from sub2sub.rings.true_rings import true_rings
 
 WAVE = 64  # peers that join at once
-QUIET = 8  # consecutive looks without news after which dissemination counts as finished
+QUIET = 8  # consecutive polls without news after which dissemination counts as finished
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """What became of some events.
+    """The outcome of some events.
 
     Attributes
     ----------
     events : int
     wanted, delivered : int
-        Deliveries there should be, and those of them there were.
+        Deliveries expected, and those of them that took place.
     twice, unwanted : int
-        Deliveries too many: to a peer that had the event, or does not want it.
+        Further deliveries: to peers that already had the event, and to peers that do not match it.
     exact : int
-        Events that all their subscribers received once, and nobody else.
+        Events that each of their subscribers received once, and no other peer.
     hops : dict of int to int
         Deliveries by hops.
     """
@@ -52,7 +52,7 @@ class Delivery:
 
 
 class Watch(NamedTuple):
-    """One look at a swarm: when, in the median peer's cycle, how many peers, how far their rings are."""
+    """One observation of a swarm: time, median cycle, number of peers, state of their rings."""
 
     seconds: float
     cycle: float
@@ -62,7 +62,7 @@ class Watch(NamedTuple):
     reports: list[Report]
 
 
-class Swarm:
+class Swarm(Closed):
     """Live peers in processes of their own.
 
     Parameters
@@ -164,8 +164,12 @@ class Swarm:
             time.sleep(self.period / 4)
         return _judge(reports, events, names, heard)
 
-    def rest(self, cycles: float) -> dict[str, float]:
-        """Let some cycles pass, and measure what a peer costs in each: processor, messages, connections."""
+    def rest(self, cycles: float, pause: float = 0.0) -> dict[str, float]:
+        """Measure what a peer costs in each of some cycles: processor, messages, connections.
+
+        Some others pass before: peers are at rest when their rings have not changed for a while.
+        """
+        time.sleep(pause * self.period)
         before = self._costs()
         time.sleep(cycles * self.period)
         after = self._costs()
@@ -193,12 +197,6 @@ class Swarm:
     def close(self) -> None:
         """End all processes."""
         self.processes.close()
-
-    def __enter__(self) -> Swarm:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 def completeness(reports: Sequence[Report], events: NDArray[np.float64]) -> tuple[float, float]:

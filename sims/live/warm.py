@@ -30,4 +30,4 @@ class Echo:
 
 warm_up()
 warm_up_members()
-gc.freeze()  # what is loaded by now stays for good: no process has to look through it again and again
+gc.freeze()  # garbage collection in the forked processes then skips what is loaded by now

@@ -1,7 +1,6 @@
 """Observers: controls that measure the simulation and write a row."""
 
-from sims.observers.ages import LinkAges
-from sims.observers.degrees import Degrees
+from sims.observers.degrees import Degrees, LinkAges
 from sims.observers.delivery import Delivery
 from sims.observers.graph import Clustering, Connectivity, PathLengths, snapshot
 from sims.observers.rings import RingCompleteness

@@ -1,8 +1,9 @@
-"""Out-degree and in-degree of peers: the links they hold, and the links that point to them."""
+"""Links of one layer: out-degree and in-degree of peers, and the ages of links."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,8 +30,8 @@ def kinds_of(simulation: Simulation) -> Mapping[str, Layer]:
     return kinds
 
 
-class Degrees:
-    """Out-degree and in-degree of live peers in one layer, and the links to dead peers.
+class LayerObserver:
+    """An observer of one layer's links.
 
     Parameters
     ----------
@@ -38,9 +39,16 @@ class Degrees:
         The layer whose links are observed.
     """
 
+    kind: ClassVar[str]
+
     def __init__(self, layer: str) -> None:
-        self.layer = layer
-        self.name = f"{layer}-degrees"
+        self.layer, self.name = layer, f"{layer}-{self.kind}"
+
+
+class Degrees(LayerObserver):
+    """Out-degree and in-degree of live peers in one layer, and the links to dead peers."""
+
+    kind = "degrees"
 
     def execute(self, simulation: Simulation) -> Row:
         """Count the links."""
@@ -49,7 +57,7 @@ class Degrees:
         n = alive.size
         live = alive == 1
         out, into = np.bincount(holders, minlength=n)[live], np.bincount(peers, minlength=n)[live]
-        if not live.any():  # nobody is left
+        if not live.any():  # no peer is left
             out, into = np.zeros(1, np.int64), np.zeros(1, np.int64)
         return {
             "mean": float(out.mean()),
@@ -60,4 +68,22 @@ class Degrees:
             "in_min": int(into.min()),
             "in_max": int(into.max()),
             "dead": float((alive[peers] == 0).mean()) if peers.size else 0.0,
+        }
+
+
+class LinkAges(LayerObserver):
+    """Ages of one layer's links: the cycles since their peer was last heard from."""
+
+    kind = "ages"
+
+    def execute(self, simulation: Simulation) -> Row:
+        """Measure the ages."""
+        _, _, stamps = live_links(simulation, self.layer)
+        ages = simulation.cycle - stamps if stamps.size else np.zeros(1)
+        return {
+            "mean": float(ages.mean()),
+            "p50": float(np.percentile(ages, 50)),
+            "p99": float(np.percentile(ages, 99)),
+            "p999": float(np.percentile(ages, 99.9)),
+            "max": int(ages.max()),
         }

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
-from sims.observers.degrees import live_links
+from sims.observers.degrees import LayerObserver, live_links
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.threads import share_out
 
@@ -25,68 +26,65 @@ if TYPE_CHECKING:
 def adjacency(simulation: Simulation, layers: tuple[str, ...]) -> Any:
     """Undirected adjacency matrix of the links between live peers, which are renumbered from 0."""
     alive = simulation.overlay.network.alive == 1
-    number = np.cumsum(alive) - 1
-    rows, columns = [], []
-    for layer in layers:
-        holders, peers, _ = live_links(simulation, layer)
-        both = alive[peers]
-        rows.append(number[holders[both]])
-        columns.append(number[peers[both]])
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    n = int(alive.sum())
+    number, n = np.cumsum(alive) - 1, int(alive.sum())
+    links = np.concatenate([live_links(simulation, layer)[:2] for layer in layers], axis=1)
+    row, column = number[links[:, alive[links[1]]]]
     matrix = sparse.csr_matrix((np.ones(row.size, np.int8), (row, column)), shape=(n, n))
     matrix = matrix.maximum(matrix.T)
     matrix.data[:] = 1
     return matrix.tocsr()
 
 
-class Clustering:
+def _sample(n: int, size: int) -> NDArray[np.int64]:
+    """At most `size` of n peers, at equal distances."""
+    return np.unique(np.linspace(0, n - 1, min(size, n)).astype(np.int64))
+
+
+class Clustering(LayerObserver):
     """Mean clustering coefficient over a sample of peers.
 
     Parameters
     ----------
-    layer : str
-        The layer whose links are observed.
     sample : int
         Number of peers in the sample.
     """
 
+    kind = "clustering"
+
     def __init__(self, layer: str = "cyclon", sample: int = 1000) -> None:
-        self.layer, self.sample = layer, sample
-        self.name = f"{layer}-clustering"
+        super().__init__(layer)
+        self.sample = sample
 
     def execute(self, simulation: Simulation) -> Row:
         """Count the links among neighbours."""
         matrix = adjacency(simulation, (self.layer,)).astype(np.int32)
-        n = matrix.shape[0]
-        picked = np.unique(np.linspace(0, n - 1, min(self.sample, n)).astype(int))
-        part = matrix[picked]
+        part = matrix[_sample(matrix.shape[0], self.sample)]
         triangles = np.asarray((part @ matrix).multiply(part).sum(axis=1)).ravel() / 2
         degree = np.diff(part.indptr)
         pairs = degree * (degree - 1) / 2
         return {"coefficient": float(np.mean(np.where(pairs > 0, triangles / np.maximum(pairs, 1), 0.0)))}
 
 
-class PathLengths:
+class PathLengths(LayerObserver):
     """Lengths of the shortest paths from a sample of peers to all others.
 
     Parameters
     ----------
-    layer : str
-        The layer whose links are observed.
     sources : int
         Number of peers in the sample.
     """
 
+    kind = "paths"
+
     def __init__(self, layer: str = "cyclon", sources: int = 20) -> None:
-        self.layer, self.sources = layer, sources
-        self.name = f"{layer}-paths"
+        super().__init__(layer)
+        self.sources = sources
 
     def execute(self, simulation: Simulation) -> Row:
         """Search breadth first from each source."""
         matrix = adjacency(simulation, (self.layer,))
         n = matrix.shape[0]
-        picked = np.unique(np.linspace(0, n - 1, min(self.sources, n)).astype(int))
+        picked = _sample(n, self.sources)
         reached, hops, farthest = (np.zeros(picked.size, np.int64) for _ in range(3))
 
         def part(thread: int, first: int, last: int) -> int:
@@ -131,9 +129,10 @@ class Connectivity:
         The layers whose links are included.
     """
 
+    name = "connectivity"
+
     def __init__(self, layers: tuple[str, ...] = ("cyclon",)) -> None:
         self.layers = layers
-        self.name = "connectivity"
 
     def execute(self, simulation: Simulation) -> Row:
         """Count the components."""

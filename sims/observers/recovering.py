@@ -1,7 +1,8 @@
-"""The share of the subscribers that have an event in the end: deliveries, and what recovery adds.
+"""The share of the subscribers that receive an event, by dissemination or by recovery in later cycles.
 
-Events enter by publishers' walks and are then the overlay's recent events (`layers.recovery`). The table has
-a row for each cycle and each number of cycles since publication; the cost is in `traffic`, layer `recovery`.
+Publishers search for a matching peer, and the events are then the overlay's recent events
+(`layers.recovery`). The table has a row for each cycle and each number of cycles since publication; the cost
+is in `traffic`, layer `recovery`.
 """
 
 from __future__ import annotations
@@ -67,11 +68,10 @@ class Recovering:
         entry = find_entry(
             links, network, events, seed=seed, cycle=cycle, scale=overlay.population.scale
         ).entry
-        events, entry = events[entry >= 0], entry[entry >= 0]  # a publisher that finds nobody knows it
+        events, entry = events[entry >= 0], entry[entry >= 0]  # a publisher knows that its search failed
         outcome = disseminate(
-            links, network, events, entry=entry, settings=self.settings, seed=seed, cycle=cycle,
-            record=True,
-        )  # fmt: skip
+            links, network, events, entry=entry, settings=self.settings, seed=seed, cycle=cycle, record=True
+        )
         overlay.recent_events.publish(events, outcome, cycle)
         for waited, had in sorted(overlay.recent_events.shares(cycle).items()):
             share = had.has / had.wanted if had.wanted else 1.0

@@ -68,16 +68,7 @@ def _count_links(matches, alive, pool, events, links, needed):
 def rings_in_place(
     matches: Members, alive: NDArray[np.bool_], pool: RingPool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each event: the number of ring links in place and the number needed, among live members.
-
-    Parameters
-    ----------
-    matches : Members
-        Peers that match each event.
-    alive : (n,) bool
-    pool : RingPool
-        The ring views.
-    """
+    """For each event: the number of ring links in place and the number needed, among live members."""
     m = matches.offsets.size - 1
     links, needed = np.zeros(m, np.int64), np.zeros(m, np.int64)
 
@@ -106,16 +97,12 @@ class RingCompleteness:
 
     def execute(self, simulation: Simulation[Overlay]) -> Row:
         """Check the ring of every event."""
-        population, network, pool = (
-            simulation.overlay.population,
-            simulation.overlay.network,
-            simulation.overlay.ring.pool,
-        )
+        overlay, population = simulation.overlay, simulation.overlay.population
         version = _version(population)  # rings are matched anew when it changes
         if self._members is None or self._members[0] != version:
             self._members = version, match(*population.ranges(), self.events)
-        alive = (network.alive == 1) & population.present
-        links, needed = rings_in_place(self._members[1], alive, pool)
+        alive = (overlay.network.alive == 1) & population.present
+        links, needed = rings_in_place(self._members[1], alive, overlay.ring.pool)
         meaningful = needed > 0
         total = max(int(meaningful.sum()), 1)
         return {

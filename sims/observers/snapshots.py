@@ -3,7 +3,7 @@
 They are two tables of a run folder (see docs/formats.md). `sims.report` shows them as an interactive overlay:
 
     peers   cycle, peer, id, low_0 .. high_0 .. (closed ranges), alive, host, group
-    links   cycle, kind, source, target, stamp (when it was made), in the order of the views. Kinds are
+    links   cycle, kind, source, target, stamp (the cycle it was made in), in view order. Kinds are
             cyclon, vicinity and ring, whatever the layers that keep these links are called, and the names of
             the layers above them
 
@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from sims.engine.simulation import Simulation
 from sims.observers.degrees import kinds_of
 from sims.observers.recording import record_cycle
-from sub2sub.overlay.layer import Layer
 
 KINDS = ("cyclon", "vicinity", "ring")
 
@@ -57,32 +56,18 @@ def peers_of(simulation: Simulation) -> pa.Table:
 def links_of(simulation: Simulation) -> pa.Table:
     """All links that live peers hold now, including links to dead peers, in the order of their views."""
     alive = simulation.overlay.network.alive == 1
+    found = {name: layer.links() for name, layer in kinds_of(simulation).items()}
+    # Layers such as probing have no links of their own.
+    kinds = [name for name, (holders, _, _) in found.items() if name in KINDS or holders.size]
     tables = []
-    kinds = {name: layer for name, layer in kinds_of(simulation).items() if _has_links(name, layer)}
-    for name, layer in kinds.items():
-        holders, peers, stamps = layer.links()
-        held = alive[holders]
-        source, target = holders[held].astype(np.int32), peers[held].astype(np.int32)
-        kind = pa.DictionaryArray.from_arrays(
-            np.full(source.size, list(kinds).index(name), np.int8), list(kinds)
-        )
-        tables.append(
-            pa.table(
-                {
-                    "cycle": np.full(source.size, simulation.cycle, np.int32),
-                    "kind": kind,
-                    "source": source,
-                    "target": target,
-                    "stamp": stamps[held].astype(np.int32),
-                }
-            )
-        )
+    for number, name in enumerate(kinds):
+        held = alive[found[name][0]]
+        source, target, stamp = (column[held].astype(np.int32) for column in found[name])
+        kind = pa.DictionaryArray.from_arrays(np.full(source.size, number, np.int8), kinds)
+        cycle = np.full(source.size, simulation.cycle, np.int32)
+        columns = {"cycle": cycle, "kind": kind, "source": source, "target": target, "stamp": stamp}
+        tables.append(pa.table(columns))
     return pa.concat_tables(tables)
-
-
-def _has_links(name: str, layer: Layer) -> bool:
-    """Whether the links of a layer are recorded; layers such as probing have no links of their own."""
-    return name in KINDS or layer.links()[0].size > 0
 
 
 class Snapshots:

@@ -1,4 +1,4 @@
-"""Pages to look at: one self-contained HTML file per run, or set of runs."""
+"""Pages of results: one self-contained HTML file for a run or several runs."""
 
 from sims.report.html import Page
 

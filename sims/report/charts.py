@@ -14,8 +14,9 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import ArrayLike
 
-from sims.report.html import Page, asset
+from sims.report.html import Page
 from sims.report.packing import as_json
+from sims.report.templates import asset
 
 DIGITS = 6
 _SCRIPTS = ("scales", "svg", "draw", "pointer", "figures")
@@ -89,7 +90,7 @@ class Chart:
 
 
 def add_charts(page: Page, *charts: Chart) -> None:
-    """Put charts into a page, two beside one another where there is room.
+    """Add charts to a page, two side by side if there is room.
 
     Examples
     --------

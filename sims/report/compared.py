@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from sims.compare.summary import GOOD, WORKING, value, working_point
-from sims.compare.worlds import world_options
+from sims.compare.summary import cost, ends, family_in, is_between, systems_in, value, working_point
+from sims.compare.worlds import GOOD, WORKING, world_options
+from sims.report.cells import Cell, share_text, table_html
 from sims.report.charts import Chart, Series, figure_html
 from sims.report.fault_words import stress_label
-from sims.report.html import Cell, Page, share_text, table_html
+from sims.report.html import Page
 from sims.report.sources import Source
 from sims.report.sweeps import mean_cell
 
@@ -32,6 +33,7 @@ PUBLISHED = {
     "ms to the last": "last_ms_median",
 }
 BUILT = {"links per peer": "links.mean", "upkeep messages per peer and cycle": "upkeep_messages.mean"}
+BUDGET = ("links.total", "links.mean", "upkeep_messages.mean", "messages_per_event")
 RATES = np.logspace(-2, 3, 26)
 _STUDENT_OF_TWO = 12.7062047  # 0.975 quantile of Student's t with one degree of freedom
 
@@ -42,26 +44,19 @@ def add_comparison(page: Page, source: Source) -> None:
     if table is None:
         return
     worlds, looks = _worlds(table), _looks(table)
-    page.heading("Costs compared").raw('<div class="finding">')
-    page.text("\n".join(f"- {_headline(table, world)}" for world in worlds if not _is_step(world)))
-    page.raw("</div>")
+    headlines = (f"- {_headline(table, world)}" for world in worlds if not is_between(world))
+    page.heading("Costs compared").finding("\n".join(headlines))
     stresses = _stresses(table)
     selects = {
         "World": [world_label(world) for world in worlds],
         "Fault": [stress_label(*stress) for stress in stresses],
     }
-    cases: dict[tuple[int, ...], Markup] = {
-        (w, s): figure_html(page, _frontier(table, world, stress, looks))
-        for (w, world), (s, stress) in product(enumerate(worlds), enumerate(stresses))
-    }
+    charts = (_frontier(table, world, stress, looks) for world, stress in product(worlds, stresses))
     usual = (WORKING.loss, WORKING.crashed)
     first = stresses.index(usual) if usual in stresses else 0
-    page.choices(selects, cases, (0, first))
+    page.choices(selects, (figure_html(page, chart) for chart in charts), (0, first))
     page.heading("Summary")
-    page.choices(
-        {"World": selects["World"]},
-        {(w,): _summary(table, world) for w, world in enumerate(worlds)},
-    )
+    page.choices({"World": selects["World"]}, (_summary(table, world) for world in worlds))
 
 
 def add_comparison_details(page: Page, source: Source) -> None:
@@ -72,27 +67,17 @@ def add_comparison_details(page: Page, source: Source) -> None:
     worlds, looks = _worlds(table), _looks(table)
     names = [world_label(world) for world in worlds]
     with page.fold("Reliability under faults"):
-        page.choices(
-            {"World": names}, {(w,): _faults(page, table, world, looks) for w, world in enumerate(worlds)}
-        )
-    plain = [world for world in worlds if not _is_step(world)]
+        page.choices({"World": names}, (_faults(page, table, world, looks) for world in worlds))
+    plain = [world for world in worlds if not is_between(world)]
     if plain:
-        budgets: dict[tuple[int, ...], Markup] = {
-            (k,): figure_html(page, _budget(table, world, looks)) for k, world in enumerate(plain)
-        }
+        budgets = (figure_html(page, _budget(table, world, looks)) for world in plain)
         with page.fold("All messages against the rate of events"):
             page.choices({"World": [world_label(world) for world in plain]}, budgets)
-    steps = sorted((float(world.split(" ")[1]), world) for world in worlds if _is_step(world))
-    if len(steps) > 1:
+    if len(family_in(table)) > 1:
         metrics = PUBLISHED | BUILT
         with page.fold("From topics to ranges"):
-            page.choices(
-                {"Cost": list(metrics)},
-                {
-                    (k,): figure_html(page, _family(table, steps, name, looks))
-                    for k, name in enumerate(metrics)
-                },
-            )
+            families = (figure_html(page, _family(table, name, looks)) for name in metrics)
+            page.choices({"Cost": list(metrics)}, families)
 
 
 def world_label(world: str) -> str:
@@ -139,17 +124,9 @@ def _worlds(table: pd.DataFrame) -> list[str]:
     return [str(world) for world in dict.fromkeys(table.world)]
 
 
-def _is_step(world: str) -> bool:
-    return world.startswith("between")
-
-
 def _looks(table: pd.DataFrame) -> dict[str, int]:
     """Assign a colour and a marker to each system, the same in all charts."""
     return {str(system): k for k, system in enumerate(dict.fromkeys(table.system))}
-
-
-def _systems(table: pd.DataFrame, world: str) -> list[str]:
-    return [str(system) for system in dict.fromkeys(table[table.world == world].system)]
 
 
 def _stresses(table: pd.DataFrame) -> list[tuple[float, float]]:
@@ -157,28 +134,14 @@ def _stresses(table: pd.DataFrame) -> list[tuple[float, float]]:
     return sorted(map(tuple, found.to_numpy().tolist()), key=lambda pair: (pair[1], pair[0]))
 
 
-def _cell(
-    table: pd.DataFrame, world: str, system: str, metric: str, knob: str = "", loss: float = 0.0,
-    crashed: float = 0.0,
-) -> tuple[float, float, float]:  # fmt: skip
-    found = value(table, world, system, metric, knob, loss, crashed)
-    return (np.nan,) * 3 if found is None else (found["mean"], found["low"], found["high"])
-
-
-def _setting(table: pd.DataFrame, world: str, system: str) -> str:
-    """Return the setting of a system at its working point; empty if it has none."""
-    point = working_point(table, world, system)
-    return point.knob if point else ""
-
-
 def _headline(table: pd.DataFrame, world: str) -> str:
     """Name the cheapest systems that deliver enough with some messages lost."""
     costs = {}
-    systems = _systems(table, world)
+    systems = systems_in(table, world)
     for system in systems:
         point = working_point(table, world, system)
         if point is not None and point.reached:
-            costs[system] = (_cell(table, world, system, COST, point.knob)[0], point.knob)
+            costs[system] = (ends(cost(table, world, system, COST))[0], point.knob)
     start = f"**{world_label(world)}**: "
     if not costs:
         return f"{start}none of {len(systems)} systems delivers {share_text(GOOD)} with {_working()}."
@@ -199,11 +162,11 @@ def _frontier(table: pd.DataFrame, world: str, stress: tuple[float, float], look
     loss, crashed = stress
     now = table[(table.world == world) & (table.loss == loss) & (table.crashed == crashed)]
     series = []
-    for system in _systems(table, world):
+    for system in systems_in(table, world):
         own = now[now.system == system]
         hit = own[own.metric == "hit_ratio"].set_index("knob")
-        cost = own[own.metric == COST].set_index("knob")["mean"].reindex(hit.index)
-        order = cost.dropna().sort_values(kind="stable").index
+        messages = own[own.metric == COST].set_index("knob")["mean"].reindex(hit.index)
+        order = messages.dropna().sort_values(kind="stable").index
         if not len(order):
             continue
         reached = hit.loc[order, "mean"].to_numpy()
@@ -212,7 +175,7 @@ def _frontier(table: pd.DataFrame, world: str, stress: tuple[float, float], look
         ends = [hit.loc[order, side].fillna(hit.loc[order, "mean"]).clip(0, 1) for side in ("low", "high")]
         series.append(
             Series(
-                system, cost[order], hit.loc[order, "mean"], low=ends[0], high=ends[1],
+                system, messages[order], hit.loc[order, "mean"], low=ends[0], high=ends[1],
                 names=[str(knob) for knob in order], look=looks[system],
             )
         )  # fmt: skip
@@ -230,19 +193,17 @@ def _summary(table: pd.DataFrame, world: str) -> Markup:
     """Return a table with a row for each system; below it, the reasons for missing numbers."""
     rows, notes = [], []
     losses = (0.0, WORKING.loss)
-    for system in _systems(table, world):
+    for system in systems_in(table, world):
         point = working_point(table, world, system)
         knob = point.knob if point else ""
         row: dict[str, Any] = {"system": system, "setting": knob or None}
         stresses = {"reached": (0.0, 0.0), f"reached, {share_text(losses[1])} lost": (losses[1], 0.0),
                     f"reached, {share_text(CRASHED)} crashed": (0.0, CRASHED)}  # fmt: skip
         for name, (loss, crashed) in stresses.items():
-            mean = _cell(table, world, system, "hit_ratio", knob, loss, crashed)[0]
+            mean = ends(value(table, world, system, "hit_ratio", knob, loss, crashed))[0]
             row[name] = Cell(share_text(float(mean)), float(mean)) if np.isfinite(mean) else None
-        for name, metric in PUBLISHED.items():
-            row[name] = mean_cell(*_cell(table, world, system, metric, knob))
-        for name, metric in BUILT.items():
-            row[name] = mean_cell(*_cell(table, world, system, metric))
+        for name, metric in (PUBLISHED | BUILT).items():
+            row[name] = mean_cell(*ends(cost(table, world, system, metric)))
         rows.append(row)
         unable = value(table, world, system, "unable")
         if unable is not None and unable.note:
@@ -261,11 +222,12 @@ def _faults(page: Page, table: pd.DataFrame, world: str, looks: dict[str, int]) 
     for axis, title in enumerate(("messages lost", "peers crashed")):
         stresses = [stress for stress in _stresses(table) if stress[1 - axis] == 0]
         series = []
-        for system in _systems(table, world):
+        for system in systems_in(table, world):
             point = working_point(table, world, system)
             if point is None:
                 continue
-            cells = np.array([_cell(table, world, system, "hit_ratio", point.knob, *s) for s in stresses])
+            found = [value(table, world, system, "hit_ratio", point.knob, *stress) for stress in stresses]
+            cells = np.array([ends(cell) for cell in found])
             x = [100 * stress[axis] for stress in stresses]
             series.append(Series(system, x, 100 * cells[:, 0], low=100 * cells[:, 1],
                                  high=100 * np.minimum(cells[:, 2], 1), look=looks[system]))  # fmt: skip
@@ -278,12 +240,10 @@ def _faults(page: Page, table: pd.DataFrame, world: str, looks: dict[str, int]) 
 
 def _budget(table: pd.DataFrame, world: str, looks: dict[str, int]) -> Chart:
     series = []
-    for system in _systems(table, world):
-        links = [_cell(table, world, system, f"links.{what}")[0] for what in ("total", "mean")]
-        upkeep = _cell(table, world, system, "upkeep_messages.mean")[0]
-        event = _cell(table, world, system, "messages_per_event", _setting(table, world, system))[0]
-        if np.isfinite([*links, upkeep, event]).all() and links[1] > 0:
-            size = links[0] / links[1]
+    for system in systems_in(table, world):
+        total, mean, upkeep, event = (ends(cost(table, world, system, metric))[0] for metric in BUDGET)
+        if np.isfinite([total, mean, upkeep, event]).all() and mean > 0:
+            size = total / mean  # subscribers
             series.append(Series(system, RATES, upkeep + RATES * event / size, look=looks[system]))
     return Chart(
         f"All messages: {world_label(world)}", "events per cycle, in the whole system",
@@ -292,14 +252,11 @@ def _budget(table: pd.DataFrame, world: str, looks: dict[str, int]) -> Chart:
     )  # fmt: skip
 
 
-def _family(table: pd.DataFrame, steps: list[tuple[float, str]], name: str, looks: dict[str, int]) -> Chart:
-    series = []
-    for system in _systems(table, steps[0][1]):
-        cells = np.array([
-            _cell(table, world, system, (PUBLISHED | BUILT)[name],
-                  "" if name in BUILT else _setting(table, world, system))
-            for _, world in steps
-        ])  # fmt: skip
+def _family(table: pd.DataFrame, name: str, looks: dict[str, int]) -> Chart:
+    series, steps = [], family_in(table)
+    for system in systems_in(table, steps[0][1]):
+        metric = (PUBLISHED | BUILT)[name]
+        cells = np.array([ends(cost(table, world, system, metric)) for _, world in steps])
         x = [t for t, _ in steps]
         series.append(Series(system, x, cells[:, 0], low=cells[:, 1], high=cells[:, 2], look=looks[system]))
     return Chart(

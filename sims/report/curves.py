@@ -46,9 +46,8 @@ def faults_of(runs: Runs) -> list[tuple[float, str]]:
     """Return cycles and labels of the faults; a fault that all runs have is listed once."""
     marks: dict[tuple[float, str], list[str]] = {}
     for name, run in runs.items():
-        for fault in run.settings().get("faults", []):
-            for mark in fault_marks(fault) if isinstance(fault, Mapping) else ():
-                marks.setdefault(mark, []).append(name)
+        for mark in (mark for fault in run.faults() for mark in fault_marks(fault)):
+            marks.setdefault(mark, []).append(name)
     return [
         (at, text if len(names) == len(runs) else f"{', '.join(names)}: {text}")
         for (at, text), names in marks.items()

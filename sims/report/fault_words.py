@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sims.report.html import plain_number, share_text
+from sims.report.cells import plain_number, share_text
 
 Fault = Mapping[str, Any]
 

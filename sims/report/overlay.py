@@ -17,34 +17,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
-from numpy.typing import NDArray
 
-from sims.report.html import Page, asset, template
+from sims.report.html import Page
 from sims.report.packing import Packer, as_json, smallest
+from sims.report.templates import asset, template
 from sub2sub.errors import InputError
 from sub2sub.events.audience import STREAM as ENTRY
 from sub2sub.events.dissemination import STREAM as DISSEMINATION
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.events.hosts import hosts_of
+from workloads.arrays import Floats, Integers
 
 MEGABYTES = 8.0
 VIEWS = {"near": "vicinity", "random": "cyclon", "ring": "ring"}
 _SCRIPTS = (
-    "draws",
-    "spread",
-    "data",
-    "plane",
-    "ring",
-    "words",
-    "player",
-    "find",
-    "links",
-    "controls",
-    "view",
-)
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+    "draws", "spread", "data", "plane", "ring", "words", "player", "find", "links", "controls", "view",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -130,7 +118,7 @@ def encode(
             "shortcuts": how.shortcuts, "ringShortcuts": how.ring_shortcuts, "tries": how.tries,
             "retries": how.retries,
         },
-        "attributes": _titles(attributes, d),
+        "attributes": attributes if len(attributes or ()) == d else [f"attribute {k}" for k in range(d)],
         "domain": domain_of(ends),
     }  # fmt: skip
     kept, left_out = _fit(packer, shots, megabytes)
@@ -203,7 +191,7 @@ def _young(links: pa.Table, max_age: int) -> pa.Table:
     return links.filter(pa.array(young))
 
 
-def _pack_view(packer: Packer, n: int, source: Ints, target: Ints, view: str) -> dict[str, Any]:
+def _pack_view(packer: Packer, n: int, source: Integers, target: Integers, view: str) -> dict[str, Any]:
     sizes = packer.add(smallest(np.bincount(source, minlength=n)))
     if view != "ring":
         order = np.argsort(source, kind="stable")
@@ -245,12 +233,6 @@ def _names(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for part in value:
             yield from _names(part)
-
-
-def _titles(attributes: list[str] | None, d: int) -> list[str]:
-    if attributes is not None and len(attributes) == d:
-        return attributes
-    return [f"attribute {k}" for k in range(d)]
 
 
 def domain_of(ends: list[tuple[Floats, Floats]]) -> list[list[float]]:

@@ -5,19 +5,21 @@ Each function adds one section, or nothing if no source has data for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
+from sims.report.cells import plain_number, share_text
 from sims.report.compared import add_comparison, add_comparison_details
-from sims.report.differences import differing, flat
 from sims.report.fault_words import fault_label, fault_when
-from sims.report.html import Page, plain_number, share_text, template
+from sims.report.html import Page
 from sims.report.sentences import run_finding
 from sims.report.sources import Source
 from sims.report.sweeps import Trial, add_trials, swept
+from sims.report.templates import template
+from workloads.settings.toml import leaves
 
 Sources = Mapping[str, Source]
 """Sources by the names they go by in a page."""
@@ -36,11 +38,11 @@ def add_finding(page: Page, sources: Sources) -> None:
     """Add the findings of runs in sentences, and a note for each run that is not finished."""
     found = {name: run_finding(source) for name, source in sources.items() if source.kind == "run"}
     if any(found.values()) and len(found) <= SIDE_BY_SIDE:
-        page.heading("Finding").raw('<div class="finding">')
-        for name, sentences in found.items():
-            if sentences:
-                page.text((f"**{_escaped(name)}** " if len(sources) > 1 else "") + " ".join(sentences))
-        page.raw("</div>")
+        several = len(sources) > 1
+        page.heading("Finding").finding(
+            *((f"**{_escaped(name)}** " if several else "") + " ".join(sentences)
+              for name, sentences in found.items() if sentences)
+        )  # fmt: skip
     for name, source in sources.items():
         if source.manifest.get("state") in ("running", "interrupted", "failed"):
             page.note(f"{name} is {source.manifest['state']}: what follows is what it has written so far.")
@@ -89,7 +91,23 @@ def add_results(page: Page, sources: Sources) -> None:
 
 
 def _settings(sources: Sources) -> dict[str, dict[str, Any]]:
-    return {name: dict(flat(run.settings())) for name, run in sources.items() if run.kind == "run"}
+    return {
+        name: dict(leaves(run.settings(), lists=True)) for name, run in sources.items() if run.kind == "run"
+    }
+
+
+def differing(settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the keys whose values differ between runs, except seeds.
+
+    Examples
+    --------
+    >>> differing({"one": {"k": 1, "loss": 0.0, "seeds": [1]}, "other": {"k": 3, "loss": 0.0, "seeds": [2]}})
+    ['k']
+    """
+    keys = dict.fromkeys(key for own in settings.values() for key in own)
+    return [
+        key for key in keys if key != "seeds" and len({str(own.get(key)) for own in settings.values()}) > 1
+    ]
 
 
 def _final(source: Source) -> dict[str, Any]:
@@ -132,27 +150,21 @@ def add_claims(page: Page, sources: Sources) -> None:
         for claim in source.claims():
             holds = claim["holds"]
             verdict = "observation" if holds is None else "holds" if holds else "does not hold"
-            rows.append(
-                {
-                    "experiment": claim.get("id", name),
-                    "claim": claim["claim"],
-                    "paper": plain_number(claim.get("paper")),
-                    "measured": plain_number(claim.get("measured")),
-                    "holds": verdict if holds is None else _badge(bool(holds), verdict),
-                }
-            )
+            values = {key: plain_number(claim.get(key)) for key in ("paper", "measured")}
+            shown = verdict if holds is None else _badge(bool(holds), verdict)
+            row = {"experiment": claim.get("id", name), "claim": claim["claim"], **values, "holds": shown}
+            rows.append(row)
     if rows:
         judged = [row for row in rows if row["holds"] != "observation"]
         good = sum("good" in row["holds"] for row in judged)
-        page.heading("Claims").raw('<div class="finding">')
-        page.text(f"**{good} of {len(judged)}** claims hold for what was measured.").raw("</div>")
-        for path in _first_figures(sources):
-            page.figure(path, path.stem)
+        page.heading("Claims")
+        page.finding(f"**{good} of {len(judged)}** claims hold for what was measured.")
+        _add_figures(page, _first_figures(sources))
         page.table(rows, "What the papers say, and what was measured here.", name="claims")
 
 
 def _first_figures(sources: Sources) -> list[Path]:
-    """Add the figures of a single reproduction above its claims."""
+    """The figures of a single reproduction, which are shown above its claims."""
     ((_, source), *others) = sources.items()
     return source.run.figures() if not others and source.kind == "reproduce" else []
 
@@ -180,14 +192,9 @@ def add_sweeps(page: Page, sources: Sources) -> None:
 def add_faults(page: Page, sources: Sources) -> None:
     """Add a table of faults."""
     rows = [
-        {
-            **({"run": name} if len(sources) > 1 else {}),
-            "what": fault_label(fault),
-            "when": fault_when(fault),
-        }
+        ({"run": name} if len(sources) > 1 else {}) | {"what": fault_label(fault), "when": fault_when(fault)}
         for name, source in sources.items()
-        for fault in source.settings().get("faults", [])
-        if isinstance(fault, Mapping)
+        for fault in source.faults()
     ]
     if rows:
         with page.fold("Faults"):
@@ -207,28 +214,29 @@ def add_other_files(page: Page, sources: Sources) -> None:
             continue
         several = f" of {name}" if len(sources) > 1 else ""
         if figures and not several:
-            page.heading("Figures")
-            for path in figures:
-                page.figure(path, path.stem)
+            _add_figures(page.heading("Figures"), figures)
             figures = []
         if texts and not several and not compared:
-            for path in texts:
-                page.text(_without_title(path.read_text(encoding="utf-8", errors="replace")))
+            _add_texts(page, texts)
             texts = []
         if figures or texts or tables:
             with page.fold(f"Figures and tables{several}" if figures else f"Texts and tables{several}"):
-                for path in texts:
-                    page.text(_without_title(path.read_text(encoding="utf-8", errors="replace")))
-                for path in figures:
-                    page.figure(path, path.stem)
+                _add_texts(page, texts)
+                _add_figures(page, figures)
                 for table in tables:
                     _add_table(page, source, table)
 
 
-def _without_title(markdown: str) -> str:
-    """Remove the title from a text; the page has its own."""
-    head, _, rest = markdown.partition("\n")
-    return rest if head.startswith("# ") else markdown
+def _add_figures(page: Page, paths: Iterable[Path]) -> None:
+    for path in paths:
+        page.figure(path, path.stem)
+
+
+def _add_texts(page: Page, paths: Iterable[Path]) -> None:
+    """Add texts without their titles; the page has its own."""
+    for path in paths:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        page.text(text.partition("\n")[2] if text.startswith("# ") else text)
 
 
 def _add_table(page: Page, source: Source, name: str) -> None:
@@ -263,15 +271,11 @@ def add_manifests(page: Page, sources: Sources) -> None:
         return
     with page.fold("Manifest"):
         for name, manifest in manifests.items():
-            command = manifest.get("command")
-            shown = (
-                {**manifest, "command": " ".join(map(str, command))}
-                if isinstance(command, list)
-                else manifest
-            )
-            rows = [
-                {"key": key, "value": value} for key, value in flat(shown) if not key.startswith("final.")
-            ]
+            shown = dict(manifest)
+            if isinstance(command := shown.get("command"), list):
+                shown["command"] = " ".join(map(str, command))
+            found = leaves(shown, lists=True)
+            rows = [{"key": key, "value": value} for key, value in found if not key.startswith("final.")]
             title = f"manifest.json of {name}" if len(manifests) > 1 else "manifest.json"
             page.raw(Markup("<details><summary>{}</summary>").format(title))
             page.table(rows, name="manifest").raw("</details>")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sims.report.cells import plain_number, share_text
 from sims.report.fault_words import fault_label
-from sims.report.html import plain_number, share_text
 from sims.report.sources import Source
 
 Columns = dict[str, NDArray[Any]]
@@ -32,9 +32,7 @@ def _rings(run: Source, rings: Columns) -> list[str]:
     """Say when all rings were complete, at first and after each sudden fault."""
     cycle, complete, links = (rings[name] for name in ("cycle", "complete", "links"))
     sudden = [
-        fault
-        for fault in run.settings().get("faults", [])
-        if isinstance(fault, Mapping) and isinstance(fault.get("at"), int) and fault["at"] <= cycle[-1]
+        fault for fault in run.faults() if isinstance(fault.get("at"), int) and fault["at"] <= cycle[-1]
     ]
     sudden.sort(key=lambda fault: fault["at"])
     borders = [*(fault["at"] for fault in sudden), int(cycle[-1]) + 1]

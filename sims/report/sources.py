@@ -8,8 +8,7 @@ page mentions it.
 from __future__ import annotations
 
 import json
-import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +92,10 @@ class Source:
         """Return the settings; empty if there are none."""
         return self._read("experiment.toml", lambda: self.run.settings) or {}
 
+    def faults(self) -> list[Mapping[str, Any]]:
+        """Return the faults among the settings, each as a table."""
+        return [fault for fault in self.settings().get("faults", []) if isinstance(fault, Mapping)]
+
     def claims(self) -> list[dict[str, Any]]:
         """Return the claims with measured values."""
         found = self._read("claims.json", self.run.claims) or []
@@ -104,8 +107,7 @@ class Source:
     def _read(self, file: str, read: Any) -> Any:
         try:
             return read()
-        except (InputError, OSError, pa.ArrowException, json.JSONDecodeError, tomllib.TOMLDecodeError,
-                UnicodeDecodeError) as error:  # fmt: skip
+        except (InputError, OSError, pa.ArrowException, json.JSONDecodeError, UnicodeDecodeError) as error:
             reason = str(error).partition("\n")[0]
             self._note(f"{file} cannot be read: {reason}")
             return None
@@ -152,9 +154,8 @@ def _below(path: Path) -> Iterator[Source]:
             yield Source(run, str(run.manifest.get("kind", "run")))
             return
         except InputError as error:
-            if "expected the manifest" not in str(
-                error
-            ):  # a damaged one of ours, not a file of another program
+            # A damaged one of ours, not a file of another program.
+            if "expected the manifest" not in str(error):
                 source = Source(RunFolder(path, {}), "run")
                 source.problems.append(f"manifest.json cannot be read: {error}")
                 yield source

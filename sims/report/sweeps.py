@@ -12,12 +12,17 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from sims.report.cells import Cell, plain_number, share_text
 from sims.report.charts import Chart, Series, figure_html
-from sims.report.html import Cell, Page, plain_number, share_text
+from sims.report.html import Page
 from sims.report.sources import Source
+from workloads.statistics.intervals import half_interval
 
-CONFIDENCE = 0.95
 MOST_RESULTS = 6  # most result columns of the table; the chart offers all
+
+
+Means = dict[tuple[Any, ...], dict[str, tuple[float, float, float]]]
+"""Mean, low and high of each result, by the values of the settings."""
 
 
 @dataclass(frozen=True)
@@ -47,25 +52,27 @@ def swept(source: Source) -> list[Trial]:
 
 def add_trials(page: Page, trials: Sequence[Trial], name: str) -> None:
     """Add a chart of each result over the setting with most values, and a table of all runs."""
-    groups = _grouped(trials)
-    keys = list(trials[0].settings)
+    groups, keys = _grouped(trials), list(trials[0].settings)
     known = dict.fromkeys(result for trial in trials for result in trial.results)
     # Results that depend on the settings come first.
     results = sorted(known, key=lambda result: len({trial.results.get(result) for trial in trials}) < 2)
-    found = _finding(groups, keys, results)
-    if found:
+    means: Means = {
+        settings: {
+            name: _mean([own.results[name] for own in members if name in own.results]) for name in results
+        }
+        for settings, members in groups.items()
+    }
+    if found := _finding(means, keys, results):
         page.text(found)
-    charts = _charts(page, groups, keys, results, name)
-    if charts:
+    if charts := _charts(page, means, keys, results, name):
         titles = [result.replace("_", " ") for result in results]
-        page.choices({"Result": titles}, {(k,): chart for k, chart in enumerate(charts)})
-    rows = []
-    for settings, members in groups.items():
-        row: dict[str, Any] = dict(zip(_short(keys), settings, strict=True)) | {"runs": len(members)}
-        for result in results[:MOST_RESULTS]:
-            values = [trial.results[result] for trial in members if result in trial.results]
-            row[result.replace("_", " ")] = mean_cell(*_mean(values))
-        rows.append(row)
+        page.choices({"Result": titles}, charts)
+    rows = [
+        dict(zip(_short(keys), settings, strict=True))
+        | {"runs": len(members)}
+        | {name.replace("_", " "): mean_cell(*means[settings][name]) for name in results[:MOST_RESULTS]}
+        for settings, members in groups.items()
+    ]
     many = max(len(members) for members in groups.values())
     half = "half of the 95 % interval" if many > 2 else "half of their distance"
     over = f"Means over {many} runs ± {half}." if many > 1 else "One run each."
@@ -78,30 +85,21 @@ def _short(keys: Sequence[str]) -> list[str]:
     return [key if last.count(word) > 1 else word for key, word in zip(keys, last, strict=True)]
 
 
-def _finding(
-    groups: Mapping[tuple[Any, ...], list[Trial]], keys: Sequence[str], results: Sequence[str]
-) -> str:
+def _finding(means: Means, keys: Sequence[str], results: Sequence[str]) -> str:
     """Name the settings that deliver most and, among these, those with the lowest cost."""
-    if len(groups) < 2 or "hit_ratio" not in results:
+    if len(means) < 2 or "hit_ratio" not in results:
         return ""
     cost = next((name for name in ("messages_per_delivery", "messages_per_event") if name in results), None)
-    means = {
-        settings: {
-            name: _mean([trial.results[name] for trial in members if name in trial.results])[0]
-            for name in ("hit_ratio", *([cost] if cost else []))
-        }
-        for settings, members in groups.items()
-    }
-    most = max(found["hit_ratio"] for found in means.values())
-    least = min(found["hit_ratio"] for found in means.values())
-    best = [settings for settings, found in means.items() if found["hit_ratio"] >= most - 1e-12]
-    chosen = min(best, key=lambda settings: means[settings][cost] if cost else 0.0)
+    hits = {settings: found["hit_ratio"][0] for settings, found in means.items()}
+    most, least = max(hits.values()), min(hits.values())
+    best = [settings for settings, hit in hits.items() if hit >= most - 1e-12]
+    chosen = min(best, key=lambda settings: means[settings][cost][0] if cost else 0.0)
     words = ", ".join(
         f"{key} = {plain_number(value)}" for key, value in zip(_short(keys), chosen, strict=True)
     )
     text = f"An event reaches **{share_text(most)}** of its subscribers with {words}"
     if cost:
-        text += f", at {plain_number(means[chosen][cost])} {cost.replace('_', ' ')}"
+        text += f", at {plain_number(means[chosen][cost][0])} {cost.replace('_', ' ')}"
         text += ", the least of those that reach as many" if len(best) > 1 else ""
     return text + (f"; {share_text(least)} in the worst case." if least < most else ".")
 
@@ -132,40 +130,35 @@ def _order(value: Any) -> tuple[bool, float, str]:
 
 def _mean(values: Sequence[float]) -> tuple[float, float, float]:
     """Return the mean and the ends of Student's interval; of one or two values their least and greatest."""
-    from scipy import special
-
     n = len(values)
     if not n:
         return (np.nan,) * 3
     mean = float(np.mean(values))
     if n <= 2:  # Student's interval of two values is 13 times as wide as their distance
         return mean, min(values), max(values)
-    reach = float(special.stdtrit(n - 1, 0.5 + CONFIDENCE / 2) * np.std(values, ddof=1) / np.sqrt(n))
-    return mean, mean - reach, mean + reach
+    half = float(half_interval(np.array(np.std(values, ddof=1)), np.array(n)))
+    return mean, mean - half, mean + half
 
 
-def _charts(
-    page: Page, groups: Mapping[tuple[Any, ...], list[Trial]], keys: list[str], results: list[str], name: str
-) -> list[Markup]:
+def _charts(page: Page, means: Means, keys: list[str], results: list[str], name: str) -> list[Markup]:
     """Return one chart for each result; none if no setting is a number with several values."""
     axes = [
-        (len({settings[k] for settings in groups}), -k)
+        (len({settings[k] for settings in means}), -k)
         for k in range(len(keys))
-        if all(_is_number(settings[k]) for settings in groups)
+        if all(_is_number(settings[k]) for settings in means)
     ]
     if not axes or max(axes)[0] < 2:
         return []
     axis = -max(axes)[1]
     lines: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
-    for settings in sorted(groups, key=lambda settings: settings[axis]):
+    for settings in sorted(means, key=lambda settings: settings[axis]):
         lines.setdefault(settings[:axis] + settings[axis + 1 :], []).append(settings)
     others = keys[:axis] + keys[axis + 1 :]
     found = []
     for result in results:
         series = []
         for line, members in lines.items():
-            cells = np.array([_mean([trial.results[result] for trial in groups[settings]
-                                     if result in trial.results]) for settings in members])  # fmt: skip
+            cells = np.array([means[settings][result] for settings in members])
             named = [
                 f"{key.rpartition('.')[2]} = {plain_number(v)}" for key, v in zip(others, line, strict=True)
             ]

@@ -1,14 +1,14 @@
-"""What an experiment says in the end: a statement, where it comes from, what was measured, and a verdict.
+"""Claims: a statement, its source, the measured value, and a verdict.
 
-A claim compares two things that could differ, and its verdict is computed from measured tables: it holds, it
-does not hold, or there is none (an observation: something worth reporting that nobody stated, or that could
-not have come out otherwise). Where a paper can be read in two ways there is one claim for each reading.
+A claim compares two values that could differ. Its verdict is computed from measured tables: it holds or it
+does not hold. An observation has no verdict: no paper states it, or its value could not have been another. If
+a paper can be read in two ways, there is a claim for each reading.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ class Claim:
     id : str
         The experiment it belongs to, such as `camcast-fig13`.
     claim : str
-        The statement, in a sentence that does not depend on what was measured.
+        The statement, in a sentence that does not depend on the measured values.
     paper : str, float, list or dict
         The paper's value.
     measured : str, float, list or dict
@@ -41,7 +41,7 @@ class Claim:
     source : str
         Paper, section, and what it says there, in short.
     interval : list, dict or None
-        Between which values `measured` lies: over seeds, or a 95 % confidence interval.
+        The interval of `measured`: least and greatest over seeds, or a 95 % confidence interval.
     reading : str
         Which of several readings of the paper was measured; empty where there is only one.
     scale : str
@@ -75,47 +75,40 @@ class Claim:
         return self.holds is not None and OURS in self.source
 
 
+Claims = Iterator[Claim]
+
+
 def stated(
-    claim: str, source: str, paper: Any, measured: Any, holds: Any, *, interval: Any = None, reading: str = ""
+    claim: str, source: str, paper: Any, measured: Any, holds: Any, *, interval: Any = None, reading: Any = ""
 ) -> Claim:
-    """A claim with a verdict; its experiment and scale are filled in by who runs it.
+    """A claim with a verdict; its experiment and scale are filled in when it is run.
 
     Examples
     --------
     >>> stated("one is one", "Peano, Section 1: one equals one", 1, 1, np.bool_(True)).holds
     True
     """
-    return Claim("", claim, paper, _plain(measured), bool(holds), source, _plain(interval), reading)
+    return Claim("", claim, paper, _plain(measured), bool(holds), source, _plain(interval), str(reading))
 
 
 def observed(
-    claim: str,
-    source: str,
-    measured: Any,
-    *,
-    paper: Any = "not stated",
-    interval: Any = None,
-    reading: str = "",
-) -> Claim:
+    claim: str, measured: Any, *, source: str = "not in the paper", paper: Any = "not stated",
+    interval: Any = None, reading: Any = "",
+) -> Claim:  # fmt: skip
     """A claim without a verdict.
 
     Examples
     --------
-    >>> observed("peers", "not in the paper", 3).verdict
+    >>> observed("peers", 3).verdict
     'observation'
     """
-    return Claim("", claim, paper, _plain(measured), None, source, _plain(interval), reading)
+    return Claim("", claim, paper, _plain(measured), None, source, _plain(interval), str(reading))
 
 
 def within(
-    claim: str,
-    cycles: Sequence[float],
-    most: float,
-    *,
-    source: str = OURS,
-    reading: str = "",
+    claim: str, cycles: Sequence[float], most: float, *, source: str = OURS, reading: str = "",
     never: str = "never",
-) -> Claim:
+) -> Claim:  # fmt: skip
     """A claim that something takes at most `most` cycles in every seed; `never` stands for infinitely many.
 
     Examples
@@ -124,9 +117,8 @@ def within(
     'never'
     """
     ends = [in_words(min(cycles), never), in_words(max(cycles), never)]
-    return stated(
-        claim, source, f"at most {most}", ends[1], max(cycles) <= most, interval=ends, reading=reading
-    )
+    holds = max(cycles) <= most
+    return stated(claim, source, f"at most {most}", ends[1], holds, interval=ends, reading=reading)
 
 
 def in_words(cycles: float, never: str = "never") -> float | str:
@@ -159,6 +151,44 @@ def span(values: ArrayLike, digits: int = 4) -> list[float]:
     """
     found = np.asarray(values, float)
     return [round(float(found.min()), digits), round(float(found.max()), digits)]
+
+
+def at_least(
+    claim: str, values: ArrayLike, least: float, *, source: str = OURS, digits: int = 4, reading: str = ""
+) -> Claim:
+    """A claim that a value is at least `least` in every seed.
+
+    Examples
+    --------
+    >>> at_least("hit ratio, worst seed", [0.9991, 0.9985], 0.999).holds
+    False
+    """
+    ends = span(values, digits)
+    holds = np.min(values) >= least
+    return stated(claim, source, f"at least {least}", ends[0], holds, interval=ends, reading=reading)
+
+
+def rounded(values: Any, digits: int = 4, name: str = "{}") -> dict[str, float]:
+    """The values of a mapping or Series, rounded, under their names in a claim.
+
+    Examples
+    --------
+    >>> rounded({0.1: 0.12345, 1.0: 1}, 3, "p = {:g}")
+    {'p = 0.1': 0.123, 'p = 1': 1.0}
+    """
+    return {name.format(key): round(float(value), digits) for key, value in values.items()}
+
+
+def intervals(samples: Any, digits: int = 4, name: str = "{}") -> dict[str, list[float]]:
+    """Confidence intervals of the means of samples, a mapping or the groups of a Series, under their names.
+
+    Examples
+    --------
+    >>> intervals({1: [1.0, 2.0, 3.0, 2.0]}, 2, "level {}")
+    {'level 1': [0.7, 3.3]}
+    """
+    pairs = samples.items() if isinstance(samples, Mapping) else samples
+    return {name.format(key): interval_of_mean(values, digits) for key, values in pairs}
 
 
 def interval_of_mean(values: ArrayLike, digits: int = 4) -> list[float]:
@@ -199,10 +229,8 @@ def below(less: ArrayLike, more: ArrayLike) -> bool:
     errors = np.array([values.var(ddof=1) / values.size if values.size > 1 else 0.0 for values in pair])
     if not errors.any():
         return apart < 0
-    spread = np.array(
-        [error**2 / (values.size - 1) for error, values in zip(errors, pair, strict=True) if error]
-    )
-    return bool(apart + _quantile(float(errors.sum() ** 2 / spread.sum())) * np.sqrt(errors.sum()) < 0)
+    spread = sum(error**2 / (values.size - 1) for error, values in zip(errors, pair, strict=True) if error)
+    return bool(apart + _quantile(float(errors.sum() ** 2 / spread)) * np.sqrt(errors.sum()) < 0)
 
 
 def _quantile(freedom: float) -> float:

@@ -11,7 +11,7 @@ import importlib
 import pkgutil
 from functools import cache
 
-from sims.reproduce.reproduction import Draw, Experiment, Judge, Measure
+from sims.reproduce.reproduction import REGISTERED, Experiment
 from sub2sub.errors import InputError
 
 PAPERS = {
@@ -24,27 +24,11 @@ PAPERS = {
 }
 """Headings, by the beginning of the ids."""
 
-_registered: dict[str, Experiment] = {}
-
-
-def register(id: str, title: str, *, measure: Measure, judge: Judge, draw: Draw) -> None:
-    """Add an experiment.
-
-    Raises
-    ------
-    ValueError
-        For an id that another module has.
-    """
-    known = _registered.get(id)
-    if known and known.judge.__module__ != judge.__module__:
-        raise ValueError(f"experiment {id!r} is registered in {known.judge.__module__} already")
-    _registered[id] = Experiment(id, title, measure, judge, draw)
-
 
 def experiments() -> dict[str, Experiment]:
     """All experiments, by id, in the order of their modules."""
     _import_all()
-    return dict(_registered)
+    return dict(REGISTERED)
 
 
 def find(id: str) -> Experiment:

@@ -1,15 +1,15 @@
-"""An experiment in three parts: what is run, what the tables say of the paper's statements, what is drawn.
+"""An experiment in three parts: `measure` returns tables, `judge` claims, `draw` figures.
 
-`measure` runs and returns tables; `judge` and `draw` are functions of these tables alone. So a verdict can be
-tested with tables of any content, and an earlier run can be judged and drawn again without running.
+`judge` and `draw` are functions of the tables alone. So verdicts can be tested with any tables, and an
+earlier run can be judged and drawn again without running it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import pandas as pd
 
@@ -27,6 +27,8 @@ Progress = Callable[[int, int], None]
 Tables = Mapping[str, pd.DataFrame]
 """Measured tables by name."""
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -43,8 +45,24 @@ class Measured:
     scale: str
 
 
+def measurement(scale: str, /, **tables: pd.DataFrame | list[Any]) -> Measured:
+    """What an experiment measured; a table may be given as a list of its parts or of its rows.
+
+    Examples
+    --------
+    >>> found = measurement("two runs", runs=[pd.DataFrame({"x": [1, 2]}), pd.DataFrame({"x": [3]})])
+    >>> found.tables["runs"].x.tolist()
+    [1, 2, 3]
+    """
+    found = {}
+    for name, table in tables.items():
+        in_parts = isinstance(table, list) and any(isinstance(part, pd.DataFrame) for part in table)
+        found[name] = pd.concat(table, ignore_index=True) if in_parts else pd.DataFrame(table)
+    return Measured(found, scale)
+
+
 Measure = Callable[[bool, int, Progress], Measured]
-Judge = Callable[[Tables], list[Claim]]
+Judge = Callable[[Tables], Iterable[Claim]]
 Figures: TypeAlias = "Mapping[str, Figure]"
 Draw = Callable[[Tables], Figures]
 
@@ -88,15 +106,9 @@ class Experiment:
             For a folder that has a run, unless `overwrite`; and always for a full run under a quick one.
         """
         folder = out / self.id
-        if (
-            overwrite
-            and quick
-            and is_run_folder(folder)
-            and not RunFolder.open(folder).manifest.get("quick", True)
-        ):
-            raise InputError(
-                f"{folder}: has a full run, which a quick one does not replace; choose another --out"
-            )
+        replaced = RunFolder.open(folder).manifest if overwrite and is_run_folder(folder) else {}
+        if quick and not replaced.get("quick", True):
+            raise InputError(f"{folder}: has a full run, which a quick one does not replace: use --out")
         with RunWriter.create(folder, kind="reproduce", name=self.id, seed=seed, replace=overwrite) as writer:
             writer.manifest["quick"] = quick
             measured = _measured(self.measure, quick, seed, progress or no_progress)
@@ -138,7 +150,7 @@ _shared: dict[tuple[Measure, bool, int], Measured] = {}
 
 
 def _measured(measure: Measure, quick: bool, seed: int, progress: Progress) -> Measured:
-    """Run, or take what another experiment with the same function has run in this process."""
+    """Run, or use the result of another experiment with the same function in this process."""
     key = (measure, quick, seed)
     if key not in _shared:
         _shared.clear()  # one measurement at a time: some are large
@@ -147,8 +159,43 @@ def _measured(measure: Measure, quick: bool, seed: int, progress: Progress) -> M
     return _shared[key]
 
 
+REGISTERED: dict[str, Experiment] = {}
+
+
+def register(id: str, title: str, measure: Measure, judge: Judge, draw: Draw) -> None:
+    """Add an experiment.
+
+    Raises
+    ------
+    ValueError
+        For an id that another module has.
+    """
+    known = REGISTERED.get(id)
+    if known and known.judge.__module__ != judge.__module__:
+        raise ValueError(f"experiment {id!r} is registered in {known.judge.__module__} already")
+    REGISTERED[id] = Experiment(id, title, measure, judge, draw)
+
+
+def tracked(items: Iterable[T], progress: Progress) -> Iterator[T]:
+    """The items, one after the other; progress is reported after each.
+
+    Examples
+    --------
+    >>> for letter in tracked("ab", lambda done, total: print(done, "of", total)):
+    ...     print(letter)
+    a
+    1 of 2
+    b
+    2 of 2
+    """
+    found = list(items)
+    for done, item in enumerate(found, 1):
+        yield item
+        progress(done, len(found))
+
+
 def no_progress(done: int, total: int) -> None:
-    """Report to nobody."""
+    """Report nothing."""
 
 
 def part(progress: Progress, number: int, parts: int) -> Progress:

@@ -1,8 +1,8 @@
 """One page of all reproductions: every experiment, the paper's value, the measured one, verdict and reading.
 
-Written from run folders, never by hand: `sub2sub reproduce --page docs/reproductions.md`. An experiment
-without a run folder keeps what an earlier page says of it, with the commit it was run at; one whose full run
-is missing is shown in its quick form and says so; one that was never run says that.
+Generated from run folders: `sub2sub reproduce --page docs/reproductions.md`. An experiment without a run
+folder keeps its section of an earlier page, with the commit of that run. An experiment without a full run is
+shown in its quick form, and is marked; one without any run is listed as not run.
 """
 
 from __future__ import annotations
@@ -59,14 +59,9 @@ LEFT_OUT = {
 
 
 def write_page(path: Path, full: Path, quick: Path | None = None) -> int:
-    """Write the page of the runs in a folder; how many experiments have one.
+    """Write the page of the runs in a folder; return the number of experiments that have a run.
 
-    Parameters
-    ----------
-    path : Path
-    full, quick : Path
-        Folders of run folders; the second, by default the one named `quick` beside the first, is looked at
-        for experiments that the first lacks.
+    Runs that are missing there are taken from a second folder, by default `quick` beside the first.
     """
     quick = quick or full.parent / "quick"
     runs = {id: _run(id, (full, quick)) for id in experiments()}
@@ -74,7 +69,7 @@ def write_page(path: Path, full: Path, quick: Path | None = None) -> int:
     claims = {id: read_claims(run.path) for id, run in found.items()}
     kept = {id: earlier for id, earlier in _earlier(path).items() if id in runs and id not in found}
     parts = [INTRODUCTION, _summary(claims, found, kept), _overview(claims, found, kept)]
-    told: set[str] = set()  # modules that have several experiments are told of once
+    described: set[str] = set()  # a module of several experiments is described once
     for heading, members in by_paper().items():
         parts.append(f"## {heading}\n")
         for experiment in members:
@@ -82,8 +77,8 @@ def write_page(path: Path, full: Path, quick: Path | None = None) -> int:
             if id in kept:
                 parts.append(kept[id].section)
                 continue
-            about = "" if module in told else _about(experiment)
-            told.add(module)
+            about = "" if module in described else _about(experiment)
+            described.add(module)
             parts.append(_experiment(experiment, found.get(id), claims.get(id, []), about))
     parts.append(
         "## Left out\n\n" + "\n".join(f"- **{what}**: {why}" for what, why in LEFT_OUT.items()) + "\n"
@@ -103,7 +98,7 @@ def _run(id: str, folders: Sequence[Path]) -> RunFolder | None:
 
 
 class _Earlier(NamedTuple):
-    """What an earlier page says of an experiment: its line in the overview, and its section."""
+    """An experiment in an earlier page: its line in the overview, and its section."""
 
     line: str
     section: str
@@ -120,7 +115,7 @@ class _Earlier(NamedTuple):
 
 
 def _earlier(path: Path) -> dict[str, _Earlier]:
-    """What the page has, if there is one, by experiment; those it calls not run left out."""
+    """The experiments of the page, if it exists, except those that were not run."""
     if not path.is_file():
         return {}
     page = path.read_text(encoding="utf-8")
@@ -172,7 +167,7 @@ def _overview(claims: dict[str, list[Claim]], runs: dict[str, RunFolder], kept: 
 
 
 def _anchor(experiment: Experiment) -> str:
-    """What a Markdown page calls a heading in links."""
+    """The anchor of a heading in Markdown."""
     kept = (c for c in f"{experiment.id}: {experiment.title}".lower() if c.isalnum() or c in " -_")
     return "".join(kept).replace(" ", "-")
 
@@ -194,11 +189,7 @@ def _experiment(experiment: Experiment, run: RunFolder | None, claims: Sequence[
     if run is None:
         return f"{head}\nNot run.\n"
     form = "**Quick form only.** " if run.manifest["quick"] else ""
-    lines = [
-        head,
-        *([about] if about else []),
-        f"{form}{run.manifest['scale']}; seed {run.manifest['seed']}.\n",
-    ]
+    lines = [head, *filter(None, [about]), f"{form}{run.manifest['scale']}; seed {run.manifest['seed']}.\n"]
     lines += ["| statement | reading | paper | measured | verdict |", "|---|---|---|---|---|"]
     for claim in claims:
         interval = f" [{_shown(claim.interval)}]" if claim.interval is not None else ""
@@ -213,7 +204,7 @@ def _experiment(experiment: Experiment, run: RunFolder | None, claims: Sequence[
 
 
 def _about(experiment: Experiment) -> str:
-    """What the module of an experiment says of itself, its headings as bold words."""
+    """The docstring of an experiment's module, its headings as bold words."""
     text = inspect.getdoc(sys.modules[experiment.judge.__module__]) or ""
     return re.sub(r"^(\w[\w ]*)\n-{3,}$", r"**\1**\n", text, flags=re.MULTILINE) + "\n"
 

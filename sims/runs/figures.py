@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,6 @@ from sims.runs.folder import RunWriter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from sims.report.charts import Chart
 
@@ -28,15 +26,10 @@ def draw_figures(run: RunWriter) -> None:
     for name, charts_of in TABLES.items():
         if name in run.tables() and (charts := charts_of({run.path.name: source})):
             with styled():
-                run.write_figure(name, _drawn(charts))
-
-
-def _drawn(charts: Sequence[Chart]) -> Figure:
-    """Charts side by side."""
-    fig, panels = figure(1, len(charts), squeeze=False)
-    for axes, chart in zip(panels[0], charts, strict=True):
-        _draw(axes, chart)
-    return fig
+                fig, panels = figure(1, len(charts), squeeze=False)
+                for axes, chart in zip(panels[0], charts, strict=True):
+                    _draw(axes, chart)
+                run.write_figure(name, fig)
 
 
 def _draw(axes: Axes, chart: Chart) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import time
-import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,27 +24,17 @@ from typing import IO, TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sub2sub.errors import InputError
+from workloads.files import manifest as manifests
 from workloads.files.atomic import atomic_write, remove_drafts, write_text
 from workloads.files.checked import read_parquet, write_parquet
 from workloads.files.digests import file_digest
-from workloads.files.manifest import (
-    FORMAT,
-    MANIFEST,
-    Kind,
-    State,
-    begin_manifest,
-    read_manifest,
-    write_manifest,
-)
+from workloads.files.locks import lock
+from workloads.files.manifest import FORMAT, MANIFEST, Kind, State
 from workloads.files.places import file_name
+from workloads.settings.documents import Document
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-try:
-    import fcntl
-except ImportError:  # not Unix: two processes can write to one folder
-    fcntl = None  # type: ignore[assignment]
 
 SETTINGS, LOG, CHECKPOINT = "experiment.toml", "log.txt", "checkpoint.npz"
 
@@ -88,7 +77,7 @@ class RunFolder:
     def settings(self) -> dict[str, Any]:
         """The settings with every default; empty if the folder has none."""
         file = self.path / SETTINGS
-        return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        return Document.open(file).data if file.exists() else {}
 
     def tables(self) -> list[str]:
         """Names of the tables."""
@@ -128,15 +117,15 @@ class RunWriter(RunFolder):
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         super().__init__(path, manifest)
-        self._before = float(manifest["seconds"])
+        seconds = manifest.get("seconds")
+        if not isinstance(seconds, int | float):
+            raise InputError(f"{path / MANIFEST}: seconds: expected a number, got {seconds!r}")
+        self._before = float(seconds)
         self._began = time.monotonic()
+        if (path / LOG).is_symlink():  # nothing is written outside a folder that others may have made
+            raise InputError(f"{path / LOG}: expected a file, got a link")
         self._log: IO[str] = (path / LOG).open("a", encoding="utf-8")
-        if fcntl is not None:
-            try:
-                fcntl.flock(self._log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                self._log.close()
-                raise InputError(f"{path}: another process is writing to it") from None
+        lock(self._log, path)
         remove_drafts(path)
 
     @classmethod
@@ -147,14 +136,14 @@ class RunWriter(RunFolder):
         """Begin a run in `path`, which must be new or empty; with `replace` it may contain an earlier run."""
         if path.exists() and any(path.iterdir()) and not replace:
             state = f"a run that is {_read_manifest(path)['state']}" if is_run_folder(path) else "files"
-            hint = "; --overwrite begins anew, --resume goes on" if is_run_folder(path) else ""
+            hint = "; --overwrite replaces it, --resume continues it" if is_run_folder(path) else ""
             raise InputError(f"{path}: expected a new or empty folder, it has {state}{hint}")
         path.mkdir(parents=True, exist_ok=True)
         was_a_run = is_run_folder(path)
-        writer = cls(path, {**begin_manifest(kind, name, seed=seed, cycles=cycles), "seconds": 0.0})
+        writer = cls(path, {**manifests.begin_manifest(kind, name, seed=seed, cycles=cycles), "seconds": 0.0})
         if was_a_run:
             writer._clear()
-        write_manifest(path, writer.manifest)
+        manifests.write_manifest(path, writer.manifest)
         return writer
 
     @classmethod
@@ -168,7 +157,7 @@ class RunWriter(RunFolder):
             writer._log.close()
             raise InputError(f"{path}: expected a run that is not done")
         writer.manifest["state"] = "running"
-        write_manifest(path, writer.manifest)
+        manifests.write_manifest(path, writer.manifest)
         return writer
 
     @classmethod
@@ -231,14 +220,11 @@ class RunWriter(RunFolder):
             self.manifest.pop("error", None)
         self.manifest["seconds"] = round(self._before + time.monotonic() - self._began, 3)
         if state == "done":
-            self.manifest["digests"] = {
-                name: file_digest(self.path / f"{name}.parquet") for name in self.tables()
-            }
-        self.note(f"{state} after {self.manifest['seconds']:.1f} s" + self._because())
-        write_manifest(self.path, self.manifest)
-
-    def _because(self) -> str:
-        return f": {self.manifest['error']}" if "error" in self.manifest else ""
+            digests = {name: file_digest(self.path / f"{name}.parquet") for name in self.tables()}
+            self.manifest["digests"] = digests
+        reason = f": {self.manifest['error']}" if "error" in self.manifest else ""
+        self.note(f"{state} after {self.manifest['seconds']:.1f} s{reason}")
+        manifests.write_manifest(self.path, self.manifest)
 
     def _clear(self) -> None:
         """Remove the files of an earlier run; the log is locked, so it is emptied instead."""
@@ -251,7 +237,7 @@ class RunWriter(RunFolder):
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
-    manifest = read_manifest(path)
+    manifest = manifests.read_manifest(path)
     if manifest is None:
         raise InputError(f"{path}: expected a run folder with a {MANIFEST}")
     if manifest.get("format") != FORMAT or "state" not in manifest:

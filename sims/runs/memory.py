@@ -1,11 +1,13 @@
 """Whether a population fits into memory, estimated before anything is built.
 
-The numbers are measured (`python benchmarks/memory.py`): what a run of some thousand peers holds after a few
-cycles, rounded down, so that nothing is refused that would fit.
+The numbers are measured (`python benchmarks/memory.py`): the memory of a run of some thousand peers after a
+few cycles, rounded down, so that no run is refused that would fit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from sims.config.experiment import Experiment
@@ -21,7 +23,7 @@ PEER = {
     "broker": 1_000, "plumtree": 1_900, "gossipsub": 1_600, "poldercast": 2_500, "scribe": 15_000,
     "meghdoot": 10_000, "camcast on rings": 900, "protocols": 20,
 }  # fmt: skip
-PAIR = {"pmcast": 64, "rfpbcast": 16}  # bytes per pair of peers: everybody has a view of everybody
+PAIR = {"pmcast": 64, "rfpbcast": 16}  # bytes per pair of peers: each has a view of all others
 RING, RING_ATTRIBUTE = 1_600, 800
 LAYER = 160  # a layer of protocols with CYCLON's view of 20
 LIMIT = Path("/sys/fs/cgroup/memory.max")
@@ -43,28 +45,37 @@ def bytes_needed(experiment: Experiment, size: int | None = None) -> int:
         named = getattr(experiment.workload, "table", None)
         size = experiment.population.size or (USUAL_SIZE if named is None else 0)
     peers = size + experiment.population.spare
-    pairs = PAIR.get(experiment.system, 0) * peers * peers
-    return pairs + _per_peer(experiment) * peers + EVENT * int(getattr(experiment.workload, "events", 0))
+    events = int(getattr(experiment.workload, "events", 0))
+    return _of_peers(experiment.system, _per_peer(experiment), peers) + EVENT * events
 
 
 def refuse_too_large(experiment: Experiment) -> None:
-    """Refuse an experiment that this machine has no memory for.
+    """Refuse an experiment that does not fit into memory; the error says how many peers would."""
+    _refuse("population.size", experiment.population.size, partial(bytes_needed, experiment))
 
-    Raises
-    ------
-    InputError
-        With the number of bytes, and how many peers would fit.
-    """
-    needed, available = bytes_needed(experiment), _memory()
-    if available and needed > available:
-        low, high = 0, experiment.population.size
+
+def refuse_too_large_systems(names: Iterable[str], subscribers: int) -> None:
+    """Refuse to compare systems with more subscribers than fit into memory."""
+    for name in names:
+        _refuse(f"subscribers ({name})", subscribers, partial(_of_peers, name, PEER.get(name, RING)))
+
+
+def _refuse(field: str, size: int, needed: Callable[[int], int]) -> None:
+    """Refuse a number of peers that needs more memory than there is."""
+    available = _memory()
+    if available and needed(size) > available:
+        low, high = 0, size
         while high - low > 1:  # not a quotient, because some systems need memory for every pair
             middle = (low + high) // 2
-            low, high = (middle, high) if bytes_needed(experiment, middle) <= available else (low, middle)
+            low, high = (middle, high) if needed(middle) <= available else (low, middle)
         raise InputError(
-            f"population.size: expected at most about {low:,} peers, for which this machine has "
-            f"memory ({available / 1e9:,.0f} GB); {experiment.population.size:,} need {needed / 1e9:,.0f} GB"
+            f"{field}: expected at most about {low:,} peers, which fit into {available / 1e9:,.0f} GB of "
+            f"memory; {size:,} need {needed(size) / 1e9:,.0f} GB"
         )
+
+
+def _of_peers(system: str, per_peer: int, peers: int) -> int:
+    return PAIR.get(system, 0) * peers * peers + per_peer * peers
 
 
 def _per_peer(experiment: Experiment) -> int:

@@ -7,35 +7,19 @@ from typing import Any
 
 Rows = Sequence[Mapping[str, Any]]
 
+_DELIVERY = (
+    "hit_ratio", "complete", "messages_per_event", "messages_per_delivery", "duplicates_per_delivery", "spam",
+    "hops_mean", "hops_max", "ms_median", "ms_p99", "ms_max", "last_ms_median", "last_ms_p99", "last_ms_max",
+)  # fmt: skip
 # The columns of the last row of each table that are final numbers, and the names of these.
 _LAST = {
     "rings": {"complete": "rings_complete", "links": "ring_links"},
-    "delivery": {
-        "hit_ratio": "hit_ratio",
-        "complete": "deliveries_complete",
-        "messages_per_event": "messages_per_event",
-        "messages_per_delivery": "messages_per_delivery",
-        "duplicates_per_delivery": "duplicates_per_delivery",
-        "spam": "spam",
-        "hops_mean": "hops_mean",
-        "hops_max": "hops_max",
-        "ms_median": "ms_median",
-        "ms_p99": "ms_p99",
-        "ms_max": "ms_max",
-        "last_ms_median": "last_ms_median",
-        "last_ms_p99": "last_ms_p99",
-        "last_ms_max": "last_ms_max",
-    },
+    "delivery": {name: "deliveries_complete" if name == "complete" else name for name in _DELIVERY},
 }
 
 
 def final_numbers(tables: Mapping[str, Rows]) -> dict[str, float]:
-    """Return the final numbers of a run; which ones depends on its observers.
-
-    Parameters
-    ----------
-    tables : mapping
-        Rows by table, as in `Simulation.tables`.
+    """Return the final numbers of a run from `Simulation.tables`; which ones depends on its observers.
 
     Examples
     --------

@@ -60,13 +60,18 @@ def _prepared(experiment: Experiment, seed: int) -> System:
     prepared: System = system(experiment.system).prepare(experiment, seed)
     if experiment.network is not None:
         prepared.network.timing = seeded(experiment.network, seed)
-        Clock.of(prepared.network.timing, np.arange(1))  # a file that cannot be read is known now
+        Clock.of(prepared.network.timing, np.arange(1))  # fails now if a file cannot be read
     return prepared
 
 
-def _has_other_room(checkpoint: Path, prepared: System) -> bool:
-    """Whether a state has less room than a longer run needs for its newcomers; more is no harm."""
-    return bool(load_checkpoint(checkpoint)[0]["population/ids"].size < len(prepared.overlay.population))
+def _can_be_extended(checkpoint: Path, prepared: System, experiment: Experiment) -> bool:
+    """Whether a longer run can continue from the end of a run.
+
+    It cannot if an observer has recorded that end in a table, or if newcomers need more places.
+    """
+    recorded = any(entry.at_end and "folder" in parameters(entry.make) for entry in experiment.observers)
+    places = load_checkpoint(checkpoint)[0]["population/ids"].size
+    return not recorded and bool(places >= len(prepared.overlay.population))
 
 
 def _simulation(experiment: Experiment, prepared: System, folder: Path) -> Simulation:
@@ -102,10 +107,10 @@ def run_experiment(
     name : str
         Name of the run in the manifest.
     resume : bool
-        Resume the run in `out` from its last checkpoint, bit-identical to an uninterrupted run. A run that
-        does not exist yet begins; a run that is done is left alone, or extended if it has fewer cycles: from
-        the state that `keep` saved, or else, and where newcomers need more room than that state has, from the
-        beginning, with the same tables.
+        Resume the run in `out` from its last checkpoint; the result is bit-identical to an uninterrupted run.
+        A run that does not exist yet is started. A run that is done is not changed, or is extended if it has
+        fewer cycles: from the state that `keep` saved or, if there is none or it has too few places for
+        newcomers, from the beginning, with the same tables.
     overwrite : bool
         Replace a run that exists.
     keep : bool
@@ -121,29 +126,19 @@ def run_experiment(
     """
     experiment = replace(experiment, seeds=(seed,))
     resumed = resume and is_run_folder(out)
-    done: Mapping[str, Any] = {}
-    if resumed:
-        _refuse_other_settings(out, experiment)
-        done = RunFolder.open(out).manifest
-        if done["state"] == "done" and done["cycles"] == experiment.cycles:
-            return Ended(out, seed, done["seconds"], done["final"])
-        if done["state"] == "done" and done["cycles"] > experiment.cycles:
-            raise InputError(
-                f"{out}: cycles: expected {done['cycles']} or more, which are done, got {experiment.cycles}"
-            )
+    done = _finished_run(out, experiment) if resumed else None
+    if done is not None and done["cycles"] == experiment.cycles:
+        return Ended(out, seed, done["seconds"], done["final"])
     # Built before the folder is created: a refused experiment leaves no files.
     refuse_too_large(experiment)
     if experiment.engine == "events":
         return _run_events(experiment, seed, out, name, overwrite or resumed, progress)
-    checkpoint = out / CHECKPOINT
-    if resumed and _records_its_end(done, experiment):
-        checkpoint.unlink(missing_ok=True)
-    prepared = _prepared(experiment, seed)
-    if done.get("state") == "done" and checkpoint.exists() and _has_other_room(checkpoint, prepared):
+    checkpoint, prepared = out / CHECKPOINT, _prepared(experiment, seed)
+    if done is not None and checkpoint.exists() and not _can_be_extended(checkpoint, prepared, experiment):
         checkpoint.unlink()
-    going_on = resumed and checkpoint.exists()
+    is_continued = resumed and checkpoint.exists()
     simulation = _simulation(experiment, prepared, out)
-    if not going_on:
+    if not is_continued:
         simulation.overlay.bootstrap()
     writer = RunWriter.resume(out, experiment.cycles) if resumed else RunWriter.create(
         out, kind="run", name=name, seed=seed, cycles=experiment.cycles, replace=overwrite
@@ -151,7 +146,7 @@ def run_experiment(
     with writer:
         writer.write_settings(experiment.to_toml())
         _note_interests(writer, prepared.wanted)
-        if going_on:
+        if is_continued:
             simulation.load(checkpoint)
             writer.note(f"resumed at cycle {simulation.cycle}")
         else:
@@ -191,12 +186,6 @@ def _run_events(
     return Ended(out, seed, writer.manifest["seconds"], writer.manifest["final"])
 
 
-def _records_its_end(before: Mapping[str, Any], experiment: Experiment) -> bool:
-    """Whether a finished run has recorded its end in tables, so that extending it has to repeat it."""
-    recorded = any(entry.at_end and "folder" in parameters(entry.make) for entry in experiment.observers)
-    return recorded and before["state"] == "done"
-
-
 def _note_interests(writer: RunWriter, wanted: Subscriptions) -> None:
     """Write names and types of the attributes to the manifest, and names of subscribers to a table."""
     if wanted.types:
@@ -209,14 +198,28 @@ def _note_interests(writer: RunWriter, wanted: Subscriptions) -> None:
         )
 
 
-def _refuse_other_settings(out: Path, experiment: Experiment) -> None:
-    """Refuse to resume with settings other than the number of cycles and the checkpoints changed."""
+def _finished_run(out: Path, experiment: Experiment) -> Mapping[str, Any] | None:
+    """The manifest of a run that is done and may be extended; None if the run is not done.
+
+    It is refused to change settings other than the number of cycles and the checkpoints.
+    """
     before = load_experiment(out / SETTINGS)
     same = replace(before, cycles=experiment.cycles, checkpoint_every=experiment.checkpoint_every)
     if same.to_toml() != experiment.to_toml():
         pairs = zip(same.to_toml().splitlines(), experiment.to_toml().splitlines(), strict=False)
         was, wanted = next(((a, b) for a, b in pairs if a != b), ("", ""))
         raise InputError(f"{out}: expected the settings of the run there, which has {was!r}, not {wanted!r}")
+    done = RunFolder.open(out).manifest
+    if done["state"] != "done":
+        return None
+    for field in ("cycles", "seconds", "final"):
+        if done.get(field) is None:
+            raise InputError(f"{out}: manifest.json: {field}: expected a value, it has none")
+    if done["cycles"] > experiment.cycles:
+        raise InputError(
+            f"{out}: cycles: expected {done['cycles']} or more, which are done, got {experiment.cycles}"
+        )
+    return done
 
 
 def _write_tables(writer: RunWriter, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:

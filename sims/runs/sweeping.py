@@ -63,8 +63,7 @@ def run(settings: Mapping[str, Any]) -> dict[str, float]:
         raise InputError("experiment: expected a name or the path of a file")
     changes = {key: value for key, value in settings.items() if key not in ("experiment", "seed")}
     with tempfile.TemporaryDirectory(prefix="sub2sub-run-") as folder:
-        experiment, simulation = start(
-            str(settings["experiment"]), settings.get("seed"), Path(folder), changes
-        )
+        source, seed = str(settings["experiment"]), settings.get("seed")
+        experiment, simulation = start(source, seed, Path(folder), changes)
         simulation.run(experiment.cycles)
     return final_numbers(simulation.tables)

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from sims.anchors.broker.layer import BrokerLayer
 from sims.anchors.broker.settings import BrokerSettings
 from sims.anchors.trees import descend
-from sims.systems.gossip import keys_of
 from sims.systems.interface import Integers, Knob, System
-from sims.systems.ledger import Ledger
+from sims.systems.ledger import Ledger, Truth, keys_of
 from sub2sub.errors import require
 from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.population import Population
@@ -30,7 +29,7 @@ from sub2sub.overlay.stack import Stack
 from sub2sub.timing.agenda import new_agenda
 from sub2sub.timing.latency import Clock
 
-NOWHERE = -1e18  # what the broker itself subscribes to
+NOWHERE = -1e18  # the broker's own subscription, which no event matches
 
 Plan = tuple[Integers, Integers]  # nodes, and the place of each one's parent
 
@@ -83,7 +82,8 @@ class KnownTrees(System):
         """Send each event down its tree."""
         members, faults, keys = len(self.host), self.network.faults(), keys_of(self.seed, salt, events)
         traced = np.empty(members, np.int32), np.empty(members, np.int64), np.empty(members, np.int64)
-        ledger, clock = Ledger(self, events, publishers, record), Clock.of(self.network.timing, self.places)
+        ledger = Ledger(Truth.of(self), self.network, events, publishers, record)
+        clock = Clock.of(self.network.timing, self.places)
         agenda = new_agenda(members, clock)
         for k, (event, publisher) in enumerate(zip(events.tolist(), publishers.tolist(), strict=True)):
             nodes, parents = self.plan(event, publisher, settings)
@@ -125,18 +125,12 @@ class BrokerSystem(KnownTrees):
     def plan(self, event: int, publisher: int, settings: Retries) -> Plan:
         """To the broker, and from there to the matching subscribers that it knows."""
         wanting = self.matches.of(event)
-        others = wanting[self.subscribed[wanting] & (wanting != publisher)]
+        known = self.computed("subscribed", self.layer.subscribed)
+        others = wanting[known[wanting] & (wanting != publisher)]
         nodes = np.concatenate([[publisher, self.broker], others])
         parents = np.ones(len(nodes), np.int64)
         parents[:2] = 0
         return nodes, parents
-
-    def publish(
-        self, events: Integers, publishers: Integers, settings: Any, salt: int, record: bool = False
-    ) -> Outcome:
-        """Publish through the broker."""
-        self.subscribed = self.layer.subscribed()
-        return super().publish(events, publishers, settings, salt, record)
 
 
 class MatchingTree(KnownTrees):
@@ -151,8 +145,7 @@ class MatchingTree(KnownTrees):
 
     def build(self, layers: Any, spare: int) -> Stack:
         """Build a population without layers."""
-        population = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
-        return Stack(population, (), self.seed)
+        return Stack(self.make_population(spare), (), self.seed)
 
     def links(self) -> dict[str, Integers]:
         """No links."""

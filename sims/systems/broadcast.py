@@ -79,4 +79,4 @@ class Broadcast(TableGossip):
         """Gossip to F entries of the view."""
         n = len(self.network.alive)
         tables = self.overlay.table(), np.full((n, 1, 1), -1, np.int32), Choices.flat(n, settings.fanout)
-        return self.spread(tables, events, publishers, publishers, salt, settings.retries, record)
+        return self.spread(tables, events, publishers, settings, salt, record)

@@ -7,7 +7,6 @@ paper assumes, from the true sizes (comparisons: `sims.systems.community_sizes`)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,20 +16,11 @@ from numpy.typing import NDArray
 from hierarchy.camcast.dissemination import STREAM
 from hierarchy.camcast.settings import TopicSettings, member_parameters
 from hierarchy.membership import CommunityOverlay, Flooding, SemiStructured, Structured, Unstructured
-from sims.engine.simulation import Simulation
-from sims.systems.community_sizes import (
-    KNOBS,
-    PROBE,
-    CommunityGossip,
-    billed,
-    billed_by_peer,
-    compared_communities,
-    tables_of,
-)
-from sims.systems.gossip import Choices, TableGossip, Truth, spread_tables
-from sims.systems.interface import Integers, Knob, Traffic
+from sims.systems.community_sizes import CommunityGossip, CommunityTables, compared_communities, tables_of
+from sims.systems.gossip import Choices, spread_tables
+from sims.systems.interface import Integers, Knob
+from sims.systems.ledger import Truth, keys_of
 from sims.systems.topic_workload import TopicWorkload
-from sub2sub.errors import InputError
 from sub2sub.events.outcome import Outcome
 from sub2sub.geometry.matching import Members
 from sub2sub.kernels.randomness import cycle_key
@@ -50,7 +40,7 @@ class CommunitySettings:
     Attributes
     ----------
     membership : str
-        How members find one another and the super-community (Section 5.2); "flooding" is unstructured, with
+        How members find each other and the super-community (Section 5.2); "flooding" is unstructured, with
         super-contacts found by FIND_SUPER_CONTACT (Section 3.3) instead of from gateways.
     topics : TopicSettings
         What every community tunes.
@@ -77,15 +67,13 @@ class CamcastDissemination:
     retries: int = 0
 
 
-class Camcast(TableGossip):
+class Camcast(CommunityTables):
     """Every subscriber is a member of its topic's community."""
 
     name = "camcast"
     workload = TopicWorkload
     layers = CommunitySettings
     dissemination = CamcastDissemination
-    knobs, probe = KNOBS, PROBE
-    overlay: CommunityOverlay
 
     def build(self, layers: CommunitySettings | None, spare: int) -> CommunityOverlay:
         """One membership each."""
@@ -100,49 +88,23 @@ class Camcast(TableGossip):
         """Members estimate sizes."""
         return CommunityGossip(**knob.settings)
 
-    def traffic(self, costs: Mapping[str, Mapping[str, int]]) -> Traffic:
-        """With headers."""
-        return billed(costs)
-
-    def spent(self) -> tuple[Integers, Integers] | None:
-        """With headers."""
-        return billed_by_peer(super().spent())
-
-    def links(self) -> dict[str, Integers]:
-        """Both tables."""
-        tables = self.overlay.membership.tables()
-        sizes = (tables.topic_table >= 0).sum(axis=1), (tables.super_table >= 0).sum(axis=(1, 2))
-        return {
-            kind: size[self.peer_of]
-            for kind, size in zip(("topic table", "super-topic table"), sizes, strict=True)
-        }
-
     def publish(
         self,
         events: Integers,
         publishers: Integers,
-        settings: CommunityGossip,
+        settings: CommunityGossip | CamcastDissemination,
         salt: int,
         record: bool = False,
     ) -> Outcome:
         """Gossip in the publisher's community, and upward from there."""
-        tables = tables_of(self.overlay, settings)
-        return self.spread(tables, events, publishers, publishers, salt, settings.retries, record)
-
-    def publish_tests(
-        self, simulation: Simulation, settings: CamcastDissemination, record: bool = False
-    ) -> tuple[Integers, Outcome]:
-        """Publish each event from a random live member of its community, where there is one."""
-        publishers = self.draw_publishers(simulation)
-        events = np.flatnonzero(publishers >= 0)
-        if not events.size:
-            raise InputError(f"delivery: nobody alive can publish a test event in cycle {simulation.cycle}")
-        first = simulation.cycle * len(publishers)
-        keys = np.array([cycle_key(self.seed, STREAM, first + event) for event in events.tolist()], np.uint64)
-        starts = publishers[events]
-        return events, spread_tables(
-            self._tables(settings), self.network, Truth.of(self), events, starts, starts, keys,
-            settings.retries, record,
+        if isinstance(settings, CommunityGossip):
+            tables, keys = tables_of(self.overlay, settings), keys_of(self.seed, salt, events)
+        else:
+            tables, numbers = self._tables(settings), salt * len(self.wanted.points) + events
+            keys = np.array([cycle_key(self.seed, STREAM, number) for number in numbers.tolist()], np.uint64)
+        return spread_tables(
+            tables, self.network, Truth.of(self), events, publishers, publishers, keys, settings.retries,
+            record,
         )  # fmt: skip
 
     @property

@@ -1,12 +1,12 @@
 """How members of a CAMCAST community come to know its size (CAMCAST, Sections 3 and 5.2.1).
 
-What the paper takes for granted and nobody can know is the size N of a community: fan-outs are ln N + c, the
-chance of being a link upward is g / N. In comparisons
+The paper assumes that members know the size N of their community, on which fan-outs (ln N + c) and the
+probability of sending upward (g / N) depend. In comparisons
 
 - members count their community (`hierarchy.membership.census`); the tallies are billed;
-- super-topic tables are checked with a fixed chance a cycle, not with g / N;
-- in a community of fewer than g, where all are links, each sends to more of its super-topic table, so that an
-  event goes up g a times on average, as in a large one.
+- super-topic tables are checked with a fixed probability per cycle, not with g / N;
+- in a community of fewer than g, where all members send upward, each sends to more entries of its super-topic
+  table, so that g a copies of an event go up on average, as in a large community.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.camcast import Settings, TopicSettings
 from hierarchy.membership import CommunityOverlay, ScampSettings, Unstructured
 from hierarchy.topics import NestedRanges, TopicTree
-from sims.systems.gossip import Choices
+from sims.systems.gossip import Choices, TableGossip
 from sims.systems.interface import Integers, Knob, Traffic
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.overlay.sizes import HEADER
 
 A, Z = 1.0, 3
-CHECKS = 0.1  # chance a cycle of checking a super-topic table
+CHECKS = 0.1  # probability per cycle of checking a super-topic table
 SCAMP = ScampSettings(c=1)
 PROBE = Knob(c=2, g=10)
 KNOBS = (
@@ -54,9 +54,7 @@ class CommunityGossip:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        for name, value in (("c", self.c), ("g", self.g), ("retries", self.retries)):
-            if value < 0:
-                raise InputError(f"{name}: expected 0 or more, got {value}")
+        require(self, c=0, g=0, retries=0)
 
 
 def compared_communities(
@@ -74,17 +72,6 @@ def compared_communities(
     return CommunityOverlay(ranges, topic, seed, settings, membership, spare, ids, hosts)
 
 
-def billed(costs: Mapping[str, Mapping[str, int]]) -> Traffic:
-    """What a cycle of such a membership costs, with headers."""
-    (cost,) = costs.values()
-    return Traffic(cost["messages"], cost["bytes"] + HEADER * cost["messages"])
-
-
-def billed_by_peer(spent: tuple[Integers, Integers] | None) -> tuple[Integers, Integers] | None:
-    """The same by peer."""
-    return None if spent is None else (spent[0], spent[1] + HEADER * spent[0])
-
-
 def tables_of(
     overlay: CommunityOverlay, settings: CommunityGossip
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Choices]:
@@ -97,7 +84,7 @@ def tables_of(
     >>> overlay.bootstrap()
     >>> costs = [overlay.step(cycle) for cycle in range(1, 26)]
     >>> _, _, found = tables_of(overlay, CommunityGossip(c=1, g=5))
-    >>> bool(130 < np.median(5 / found.upward[20:]) < 300)  # takes the 200 for between 130 and 300
+    >>> bool(130 < np.median(5 / found.upward[20:]) < 300)  # estimates of the 200 members
     True
     """
     tables = overlay.membership.tables()
@@ -105,7 +92,7 @@ def tables_of(
 
 
 def choices(ln_n: NDArray[np.float64], settings: CommunityGossip) -> Choices:
-    """What members do that take their community to have so many members.
+    """The choices of members, by the logarithm of the size that each estimates.
 
     Examples
     --------
@@ -119,3 +106,29 @@ def choices(ln_n: NDArray[np.float64], settings: CommunityGossip) -> Choices:
         np.minimum(1.0, settings.g / n),
         np.minimum(1.0, np.maximum(A, settings.g * A / n) / Z),
     )
+
+
+class CommunityTables(TableGossip):
+    """A system that gossips in such communities, billed with headers."""
+
+    knobs, probe = KNOBS, PROBE
+    overlay: CommunityOverlay
+
+    def traffic(self, costs: Mapping[str, Mapping[str, int]]) -> Traffic:
+        """With headers."""
+        (cost,) = costs.values()
+        return Traffic(cost["messages"], cost["bytes"] + HEADER * cost["messages"])
+
+    def spent(self) -> tuple[Integers, Integers] | None:
+        """With headers."""
+        spent = super().spent()
+        return None if spent is None else (spent[0], spent[1] + HEADER * spent[0])
+
+    def links(self) -> dict[str, Integers]:
+        """Both tables."""
+        tables = self.overlay.membership.tables()
+        sizes = {
+            "topic table": (tables.topic_table >= 0).sum(axis=1),
+            "super-topic table": (tables.super_table >= 0).sum(axis=(1, 2)),
+        }
+        return {kind: self.by_subscriber(size) for kind, size in sizes.items()}

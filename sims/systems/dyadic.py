@@ -1,10 +1,10 @@
 """Ranges as topics: the cells of a dyadic grid, the one around a box, and an exact cover of it.
 
-Cells come from halving the space again and again, one attribute after the other: with one attribute they are
-the dyadic intervals, with more the cells of a k-d tree, and always they form one binary tree, as topics do. A
-cell of depth t is the number 1 b1 b2 ... bt in binary, the bits being the halves taken; its parent is that
-number without the last bit, and the root is 1. Points of a grid of 2^bits values an attribute are the cells
-of depth bits * d; their bits are the Morton code (Morton, 1966).
+The space is halved repeatedly, one attribute after the other. With one attribute the cells are the dyadic
+intervals, with more those of a k-d tree; they form one binary tree, as topics do. A cell of depth t is the
+number 1 b1 b2 ... bt in binary, where the bits are the halves taken; its parent is that number without the
+last bit, and the root is 1. Points of a grid of 2^bits values per attribute are the cells of depth bits * d;
+their bits are the Morton code (Morton, 1966).
 
 The smallest cell that encloses a box is the common prefix of its two corners. The smallest exact cover
 consists of the largest cells inside the box: 2 (bits - 1) at most with one attribute, but with d of them
@@ -55,25 +55,6 @@ def enclosing(lows: Floats, highs: Floats, bits: int) -> Integers:
     while (apart := low != high).any():
         low, high = np.where(apart, low >> 1, low), np.where(apart, high >> 1, high)
     return low
-
-
-def cell_box(cell: int, bits: int, d: int) -> tuple[list[int], list[int]]:
-    """The closed box of a cell.
-
-    Examples
-    --------
-    >>> cell_box(0b110, bits=3, d=1)
-    ([4], [5])
-    """
-    depth = int(cell).bit_length() - 1
-    low, high = [0] * d, [2**bits - 1] * d
-    for level in range(depth):
-        axis, half = level % d, 2 ** (bits - 1 - level // d)
-        if cell >> (depth - 1 - level) & 1:
-            low[axis] += half
-        else:
-            high[axis] -= half
-    return low, high
 
 
 def cover(lows: Floats, highs: Floats, bits: int, most: int) -> tuple[Integers, Integers] | None:

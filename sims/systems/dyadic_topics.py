@@ -1,13 +1,14 @@
-"""Ranges pressed into topics, both ways people do it, on CAMCAST.
+"""Ranges expressed as topics in two ways, on CAMCAST.
 
-Topics are the cells of a dyadic grid (`sims.systems.dyadic`); those that somebody subscribes to exist, each
-below the next larger one that exists. CAMCAST runs on them as on any topics. `Enclosing`: a subscriber takes
-the smallest cell around its box and throws away what it did not want; spam is the price. `Cover`: it takes
-all cells of an exact cover, each a membership of its own with tables of its own; tables are the price.
+Topics are the cells of a dyadic grid (`sims.systems.dyadic`) that have subscribers; the parent of a topic is
+the smallest larger cell that is a topic. CAMCAST runs on them as on any topics. `Enclosing`: a subscriber
+subscribes to the smallest cell around its box, and drops the events that it does not want, which count as
+spam. `Cover`: it subscribes to all cells of an exact cover. Each is a membership with its own tables, which
+costs memory.
 
-An event belongs to the smallest topic around its point, and goes up from there, so it has to enter at the
-bottom. As everybody who publishes on a topic does in CAMCAST, its publisher is a member of a community of its
-own below that topic, with a super-topic table that it finds, checks and refills as all members do.
+An event belongs to the smallest topic around its point, and goes up from there. Its publisher is the only
+member of a community below that topic, with a super-topic table that it finds, checks and refills as all
+members do.
 """
 
 from __future__ import annotations
@@ -22,33 +23,24 @@ from numpy.typing import NDArray
 from hierarchy.membership import CommunityOverlay
 from hierarchy.topics import NestedRanges, TopicTree
 from sims.config.subscriptions import Subscriptions
-from sims.systems.community_sizes import (
-    KNOBS,
-    PROBE,
-    CommunityGossip,
-    billed,
-    billed_by_peer,
-    compared_communities,
-    tables_of,
-)
+from sims.systems.community_sizes import CommunityGossip, CommunityTables, compared_communities, tables_of
 from sims.systems.dyadic import cover, enclosing, point_cells
-from sims.systems.gossip import TableGossip, Truth, keys_of, spread_tables
-from sims.systems.interface import Integers, SeveralMemberships, Traffic, Unable
+from sims.systems.interface import Integers, Traffic, Unable
+from sims.systems.ledger import Truth
+from sims.systems.several_memberships import SeveralMemberships
 from sub2sub.events.outcome import Outcome
 
 MOST_MEMBERS = 500_000  # memberships, about 1 GB of SCAMP's views
-SAMPLE = 100  # subscribers whose covers are counted to say how many there would be
+SAMPLE = 100  # subscribers from whose covers the number of memberships is estimated
 
 
-class DyadicTopics(SeveralMemberships, TableGossip):
-    """Members of cells; the last ones are the events' publishers, each a host of its own that never fails.
+class DyadicTopics(SeveralMemberships, CommunityTables):
+    """Members of cells; the last ones are the events' publishers, each on its own host, which never fails.
 
     What a publisher's membership sends and receives is billed to the subscriber that publishes.
     """
 
     dissemination = CommunityGossip
-    knobs, probe = KNOBS, PROBE
-    overlay: CommunityOverlay
 
     def build(self, layers: Any, spare: int) -> CommunityOverlay:
         """A membership for each cell and for each event."""
@@ -72,20 +64,7 @@ class DyadicTopics(SeveralMemberships, TableGossip):
     def traffic(self, costs: Mapping[str, Mapping[str, int]]) -> Traffic:
         """With headers, less the share of publishers' memberships, of which there are as many as events."""
         share = len(self.owner) / len(self.overlay.population)
-        return Traffic(*(round(share * cost) for cost in billed(costs)))
-
-    def spent(self) -> tuple[Integers, Integers] | None:
-        """With headers, without publishers' memberships."""
-        return billed_by_peer(super().spent())
-
-    def links(self) -> dict[str, Integers]:
-        """Both tables of all memberships of a host; those of publishers, who come and go, are left out."""
-        tables, own = self.overlay.membership.tables(), len(self.owner)
-        sizes = (tables.topic_table >= 0).sum(axis=1), (tables.super_table >= 0).sum(axis=(1, 2))
-        return {
-            kind: np.bincount(self.owner, size[:own], self.wanted.n).astype(np.int64)
-            for kind, size in zip(("topic table", "super-topic table"), sizes, strict=True)
-        }
+        return Traffic(*(round(share * cost) for cost in super().traffic(costs)))
 
     def fail(self, alive: NDArray[np.uint8], loss: float) -> None:
         """Take subscribers down with all their memberships, but no publisher."""
@@ -103,11 +82,9 @@ class DyadicTopics(SeveralMemberships, TableGossip):
         of_events = np.zeros(len(self.wanted.points), np.int64)
         of_events[events] = publishers
         host = np.append(self.owner, of_events)
-        truth = Truth(host, host, self.alive, *self.matches)
-        return spread_tables(
-            tables_of(self.overlay, settings), self.network, truth, events, len(self.owner) + events,
-            publishers, keys_of(self.seed, salt, events), settings.retries, record,
-        )  # fmt: skip
+        truth = Truth(host, host, self.alive, self.matches)
+        tables, starts = tables_of(self.overlay, settings), len(self.owner) + events
+        return self.spread(tables, events, publishers, settings, salt, record, starts, truth=truth)
 
 
 class Enclosing(DyadicTopics):
@@ -145,7 +122,7 @@ def _too_many(wanted: Subscriptions) -> str:
 
 
 def _tree(cells: Integers, points: Integers) -> tuple[TopicTree, Integers]:
-    """A tree of the cells that somebody takes, and the topic of each membership, publishers' last.
+    """A tree of the cells that have subscribers, and the topic of each membership, publishers last.
 
     Each publisher's topic lies below the smallest cell around its point.
     """

@@ -95,7 +95,7 @@ class MeshOf4(GossipSubSystem):
 
 
 class MeshOf8(GossipSubSystem):
-    """The same with eight, as Ethereum's consensus layer has it: faster, and more copies."""
+    """The same with eight, as in Ethereum's consensus layer: faster, and more copies."""
 
     name = "gossipsub, D 8"
     compared = GossipSubSettings(D=8, D_lo=6, D_hi=12)

@@ -1,8 +1,8 @@
-"""What protocols with a group for each topic have in common as systems.
+"""Base of the systems with a group for each topic.
 
-Where interests are topics a subscriber is a member of its topic's group alone. An event of a topic is pushed
-in its group, and in the groups of the topics above, where its publisher sends it to a few members it knows
-(`sims.anchors.contacts`). Where interests are ranges all are in one group: everybody gets everything.
+If interests are topics, a subscriber is a member of its topic's group only. An event of a topic is pushed in
+its group and in the groups of the topics above, where its publisher sends it to a few members it knows
+(`sims.anchors.contacts`). If interests are ranges, all subscribers are in one group and receive all events.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from sims.anchors.pushing.tables import PushRules, PushTables, Starts, Way
 from sims.config.entries import Kinds
 from sims.observers import Connectivity, Degrees
 from sims.observers.deliveries import Deliveries
-from sims.systems.gossip import keys_of
 from sims.systems.interface import Integers
-from sims.systems.passage import Passage
+from sims.systems.ledger import keys_of
 from sims.systems.pushed import Pushed
+from sims.systems.route_sender import RouteSender
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 from sub2sub.timing.latency import Clock
 
-ENTERING = -1  # numbers an event's draws on its way into the groups above
+ENTERING = -1  # selects the draws of an event's route into the groups above
 
 
 class Grouped(Pushed):
@@ -40,7 +40,6 @@ class Grouped(Pushed):
 
     def build(self, layers: Any, spare: int) -> GroupStack:
         """Groups, the protocol's own layers, and contacts in other groups."""
-        self._tables: PushTables | None = None
         population = self.make_population(spare)
         self.groups = Groups(population, self.wanted.topics.ranges if self.wanted.topics else None)
         own = self.protocol(population, layers)
@@ -48,14 +47,6 @@ class Grouped(Pushed):
         return GroupStack(
             population, self.groups, [*own, *filter(None, [self.entries])], self.seed, self.within
         )
-
-    def forget(self) -> None:
-        """Links may have changed, and newcomers have come."""
-        self._tables = None
-
-    def make_population(self, spare: int) -> Population:
-        """The peers."""
-        return Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
 
     @abstractmethod
     def protocol(self, population: Population, layers: Any) -> Sequence[Layer]:
@@ -75,8 +66,9 @@ class Grouped(Pushed):
         """Push each event in its publisher's group, and in the groups above."""
         rules = self.rules(settings)
         starts = self.starts(events, publishers, rules.retries, salt)
-        self._tables = tables = self._tables or self.tables()
-        return self.push(tables, rules, events, publishers, starts, salt, record)
+        return self.push(
+            self.computed("tables", self.tables), rules, events, publishers, starts, salt, record
+        )
 
     def starts(self, events: Integers, publishers: Integers, retries: int, salt: int) -> Starts:
         """The members that publishers reach in the groups above theirs."""
@@ -85,10 +77,10 @@ class Grouped(Pushed):
         keys, clock = keys_of(self.seed, salt, events), Clock.of(self.network.timing, self.places)
         ways = []
         for publisher, key in zip(publishers.tolist(), keys.tolist(), strict=True):
-            passage = Passage(self.network, clock, Dice(key).of_peer(ENTERING), retries)
+            route = RouteSender(self.network, clock, Dice(key).of_peer(ENTERING), retries)
             contacts, way = self.entries.contact[publisher], Way([], [])
             for place, contact in enumerate(contacts[contacts >= 0].tolist()):
-                copies, arrives = passage.send(publisher, contact, place * clock.occupied)
+                copies, arrives = route.send(publisher, contact, place * clock.occupied)
                 way.payers.extend([publisher] * copies)
                 if arrives is not None:
                     way.reached.append((contact, 1, arrives))

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from sims.systems.gossip import Choices, TableGossip, Truth, keys_of, spread_tables
-from sims.systems.interface import Integers, Knob, SeveralMemberships
+from sims.systems.gossip import Choices, TableGossip
+from sims.systems.interface import Integers, Knob
+from sims.systems.ledger import Truth
 from sims.systems.sampled import VIEW, Sampled
+from sims.systems.several_memberships import SeveralMemberships
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.network import Network
@@ -41,7 +43,7 @@ class TwoFanouts:
 
 
 class Hierarchical(SeveralMemberships, TableGossip):
-    """Two views a subscriber; members 0 to n - 1 hold those of groups, n to 2n - 1 those of everybody."""
+    """Two views per subscriber: members 0 to n - 1 have those of groups, n to 2n - 1 those of all."""
 
     name = "hierarchical"
     dissemination = TwoFanouts
@@ -79,8 +81,6 @@ class Hierarchical(SeveralMemberships, TableGossip):
         choices = Choices(np.full(n, settings.intra, np.int32), np.ones(n), np.full(n, settings.inter / VIEW))
         own = self.network
         network = Network(own.alive[:n], own.group[:n], own.loss, own.timing)
-        return spread_tables(
-            (table[:n], np.ascontiguousarray(others[:, None, :]), choices), network,
-            Truth.of(self)._replace(host=np.arange(n), places=np.arange(n)), events, publishers, publishers,
-            keys_of(self.seed, salt, events), settings.retries, record,
-        )  # fmt: skip
+        tables = table[:n], np.ascontiguousarray(others[:, None, :]), choices
+        truth = Truth.of(self)._replace(host=np.arange(n), places=np.arange(n))
+        return self.spread(tables, events, publishers, settings, salt, record, network=network, truth=truth)

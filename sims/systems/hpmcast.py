@@ -1,29 +1,28 @@
 """rfpbcast, pmcast and hpmcast: gossip round after round, through a hierarchy of addresses (hpmcast).
 
-Each participant gossips an event for the expected number of rounds to F random entries of its views, those
-that the entries' known interests let pass. hpmcast keeps one table per level of a hierarchy of several
-levels, a few delegates and a condensed interest for each subsystem; pmcast is the same with one level, so
-everybody knows everybody and what each wants; rfpbcast knows everybody and asks nobody what it wants.
+For the expected number of rounds each participant gossips an event to F random entries of its views that are
+interested, as far as it knows their interests. hpmcast keeps a table for each level of a hierarchy, with some
+delegates and a condensed interest for each subsystem. pmcast is the same with one level, so every participant
+knows all others and their interests. In rfpbcast every participant knows all others, but no interests.
 
 In a run addresses are spread evenly, and an event is published by a random live participant, interested or
-not, as in the paper's simulations. In comparisons addresses are random: nobody's address says what it wants.
+not, as in the paper's simulations. In comparisons addresses are random: they do not depend on interests.
 
-Tables are kept by gossip-pull from the first contact on and billed. The number of rounds is Pittel's for the
-interested share that a participant sees in its own view, with `c` rounds more; compared, it allows for no
-loss and no crashes, since nobody can know them beforehand. Hops are rounds, in which a participant may well
-have been silent.
+Tables are built and kept by gossip-pull, which is billed. The number of rounds is Pittel's for the interested
+share that a participant sees in its own view, plus `c`. In comparisons it makes no allowance for loss and
+crashes, which no participant can know beforehand. Hops are rounds, including those in which a participant
+sent nothing.
 
-Flat tables hold a line for everybody at everybody, n^2 in all. Where these exceed `MOST_LINES`, pmcast and
-rfpbcast are compared on the views that their paper assumes, everybody's whole knowledge; upkeep is not run
-then.
+With one level every participant has a line for every other, n^2 lines in all. Above `MOST_LINES`, pmcast and
+rfpbcast are compared on the views that their paper assumes, complete ones, and upkeep is not run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import ceil
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,29 +31,23 @@ from hierarchy.hpmcast import (
     AddressSpace,
     Condensation,
     Gossip,
-    Hierarchy,
     Knowledge,
-    Membership,
     Reading,
-    Upkeep,
     disseminate,
     exact_knowledge,
 )
 from hierarchy.hpmcast import Population as Participants
-from hierarchy.hpmcast.membership.audit import audit
 from sims.config.entries import Kinds
-from sims.config.subscriptions import Subscriptions
-from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sims.observers import Connectivity, Degrees, LinkAges
 from sims.observers.deliveries import Deliveries
+from sims.systems.hpmcast_overlay import Addressed, FlatSettings, HierarchySettings, Views, addressed
 from sims.systems.interface import Integers, Knob, System, Traffic
 from sims.systems.knowledge import shared_rows
-from sims.systems.ledger import Ledger
-from sub2sub.errors import InputError
+from sims.systems.ledger import Ledger, Truth
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
-from sub2sub.overlay.population import DORMANT, Population
+from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import LINK, NAME, RANGE
 from sub2sub.overlay.stack import Stack
 
@@ -63,91 +56,6 @@ ADDRESSES, CONTACTS, CARRIERS = (
 )
 REDUNDANCY = 3  # R: delegates of a subsystem, as compared
 MOST_LINES = 1_000_000  # of flat tables: 1,000 participants
-
-
-@dataclass(frozen=True)
-class FlatSettings:
-    """Settings of tables with one level.
-
-    Attributes
-    ----------
-    settled : bool
-        Whether everybody starts with the tables it should have, instead of knowing one other participant.
-    upkeep : Upkeep
-        How tables are kept.
-    """
-
-    settled: bool = False
-    upkeep: Upkeep = field(default_factory=Upkeep)
-
-
-@dataclass(frozen=True)
-class HierarchySettings:
-    """Settings of the hierarchy.
-
-    Attributes
-    ----------
-    sizes : tuple of int
-        Values of each component of an address, a(l-1) first; 22 x 22 x 22 is the paper's.
-    settled : bool
-        Whether everybody starts with the tables it should have, instead of knowing one other participant.
-    condensation : Condensation
-        How interests are condensed on the way up.
-    upkeep : Upkeep
-        How tables are kept.
-    """
-
-    sizes: tuple[int, ...] = (22, 22, 22)
-    settled: bool = False
-    condensation: Condensation = field(default_factory=Condensation)
-    upkeep: Upkeep = field(default_factory=Upkeep)
-
-    def __post_init__(self) -> None:
-        AddressSpace(self.sizes)
-
-
-class Views:
-    """How right the views of the living are."""
-
-    name = "views"
-
-    def execute(self, simulation: Simulation[Hierarchy]) -> Row:
-        """Compare with the views they should have."""
-        layer, alive = simulation.overlay.membership, simulation.overlay.network.alive
-        found = audit(layer.knowledge().views(), layer.exact(alive).views(), alive)
-        levels = {f"right_{level}": float(share) for level, share in enumerate(found.right, 1)}
-        return {"whole": found.whole, **levels, "dead": found.dead, "missing": found.missing}
-
-
-class Addressed(Hierarchy):
-    """A hierarchy that may begin with exact tables, and whose participants may keep their interests."""
-
-    settled, filters, contacts = False, True, 0
-
-    def keep_interests(self) -> None:
-        """Let nobody tell what it wants: rfpbcast."""
-        old = self.membership
-        self.filters = False
-        self.membership = Membership(old.population, old.condensation, old.upkeep, seed=self.seed)
-
-    def bootstrap(self, cycle: int = 0) -> None:
-        """Start everybody, from a contact each or with exact tables."""
-        if self.settled:
-            self.membership.make_exact(cycle, self.network.alive)
-        elif not self.contacts:
-            super().bootstrap(cycle)
-        else:
-            n = np.arange(len(self.population))
-            chosen = draws(cycle_key(self.seed, self.contacts, 0), n) % np.maximum(n, 1).astype(np.uint64)
-            self.join(n, np.where(n > 0, chosen.astype(np.int64), -1), cycle)
-
-    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Let peers (re)start from a contact each."""
-        if self.filters:
-            super().join(peers, contacts, cycle)
-        else:
-            self.network.alive[peers] = 1
-            self.membership.join(peers, contacts, cycle)
 
 
 class Hpmcast(System):
@@ -176,11 +84,6 @@ class Hpmcast(System):
     filters = True
     overlay: Addressed | Stack  # without layers where the overlay is static
 
-    def __init__(self, wanted: Subscriptions, seed: int, layers: Any = None, spare: int = 0) -> None:
-        self._known: Knowledge | None = None
-        self._hits: dict[int, NDArray[np.uint8]] = {}
-        super().__init__(wanted, seed, layers, spare)
-
     @classmethod
     def at(cls, knob: Knob) -> Gossip:
         """F, c and D, and no allowance for loss or crashes."""
@@ -189,17 +92,15 @@ class Hpmcast(System):
             given["F"], float(given["c"]), audience=given.get("D", 0), retries=given.get("retries", 0)
         )
 
-    def build(self, layers: HierarchySettings | FlatSettings | None, spare: int) -> Addressed | Stack:
+    def build(self, layers: FlatSettings | None, spare: int) -> Addressed | Stack:
         """Participants at addresses."""
         if layers is None:
             return self._compared()
-        sizes = layers.sizes if isinstance(layers, HierarchySettings) else (self.wanted.n + spare,)
-        condensation = layers.condensation if isinstance(layers, HierarchySettings) else None
-        space = AddressSpace(sizes)
-        overlay = Addressed(
-            addressed(self.wanted, spare, space), space, condensation or Condensation(redundancy=1),
-            layers.upkeep, seed=self.seed,
-        )  # fmt: skip
+        space, condensation = AddressSpace((self.wanted.n + spare,)), Condensation(redundancy=1)
+        if isinstance(layers, HierarchySettings):
+            space, condensation = AddressSpace(layers.sizes), layers.condensation
+        population = addressed(self.wanted, spare, space)
+        overlay = Addressed(population, space, condensation, layers.upkeep, seed=self.seed)
         overlay.settled = layers.settled
         if not self.filters:
             overlay.keep_interests()
@@ -216,7 +117,7 @@ class Hpmcast(System):
         if self.levels == 1 and n * n > MOST_LINES:
             self.static = f"not run: {n:,}² lines of tables, more than {MOST_LINES:,}"
             boxes = population.boxes[:, 0, : population.d], population.boxes[:, 1, : population.d]
-            self._known = exact_knowledge(
+            self._computed["known"] = exact_knowledge(
                 Participants.at(space, addresses), condensation, boxes if self.filters else None
             )
             return Stack(population, (), self.seed)
@@ -237,9 +138,9 @@ class Hpmcast(System):
         return {f"level {i + 1}": size[self.peer_of].astype(np.int64) for i, size in enumerate(sizes)}
 
     def forget(self) -> None:
-        """Work out anew what participants know, unless they know all there is."""
+        """Drop the computed views, unless they are complete and do not change."""
         if not self.static:
-            self._known, self._hits = None, {}
+            super().forget()
 
     def publish(
         self, events: Integers, publishers: Integers, settings: Gossip, salt: int, record: bool = False
@@ -273,7 +174,8 @@ class Hpmcast(System):
         record: bool,
     ) -> Outcome:
         """Publish events with these seeds and numbers for their draws."""
-        views, ledger = self._knowledge().views(), Ledger(self, events, publishers, record)
+        views = self._knowledge().views()
+        ledger = Ledger(Truth.of(self), self.network, events, publishers, record)
         published = zip(events.tolist(), publishers.tolist(), keys, strict=True)
         for k, (event, publisher, (seed, number)) in enumerate(published):
             trace = disseminate(
@@ -284,16 +186,16 @@ class Hpmcast(System):
         return ledger.outcome(settings.retries > 0)
 
     def _knowledge(self) -> Knowledge:
-        if self._known is None:
+        def compute() -> Knowledge:
             assert isinstance(self.overlay, Addressed)
-            self._known = shared_rows(self.overlay.membership.knowledge())
-        return self._known
+            return shared_rows(self.overlay.membership.knowledge())
+
+        return self.computed("known", compute)
 
     def _passed(self, event: int) -> NDArray[np.uint8]:
         """Which lines an event passes, matched once for all publications of it."""
-        if event not in self._hits:
-            self._hits[event] = self._knowledge().match(self.wanted.points[event] if self.filters else [])
-        return self._hits[event]
+        point = self.wanted.points[event] if self.filters else []
+        return self.computed(f"passed {event}", lambda: self._knowledge().match(point))
 
 
 class PrintedHpmcast(Hpmcast):
@@ -340,7 +242,7 @@ class PiggybackedHpmcast(PrintedHpmcast):
 
 
 class Pmcast(Hpmcast):
-    """Everybody knows everybody, and what each wants."""
+    """Every participant knows all others and their interests."""
 
     name = "pmcast"
     layers = FlatSettings
@@ -354,7 +256,7 @@ class Pmcast(Hpmcast):
 
 
 class Rfpbcast(Hpmcast):
-    """Everybody knows everybody, and nothing of what they want."""
+    """Every participant knows all others, but not their interests."""
 
     name = "rfpbcast"
     layers = FlatSettings
@@ -365,20 +267,3 @@ class Rfpbcast(Hpmcast):
         *(Knob(F=f, c=c) for f, c in ((2, -2), (2, -1), (2, 0), (2, 2), (3, 3))),
         *(Knob(F=2, c=c, retries=2) for c in (-3, -2, -1)),
     )
-
-
-def addressed(wanted: Subscriptions, spare: int, space: AddressSpace) -> Population:
-    """Subscribers and places for newcomers at addresses spread evenly over an address space."""
-    n = wanted.n
-    if n + spare > space.capacity:
-        raise InputError(
-            f"layers.sizes: expected room for {n + spare} participants, there is some for {space.capacity}"
-        )
-    addresses = np.arange(n + spare) * space.capacity // (n + spare)
-    taken = np.zeros(n + spare, bool)
-    taken[np.arange(n) * (n + spare) // n] = True
-    which: NDArray[np.int64] = np.zeros(n + spare, np.int64)
-    which[taken] = np.arange(n)
-    population = Population.of(wanted.lows[which], wanted.highs[which], ids=addresses)
-    population.row[:], population.host[:] = np.where(taken, which, DORMANT), np.where(taken, which, -1)
-    return population

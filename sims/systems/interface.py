@@ -6,15 +6,15 @@ an event, which are down, what is lost) enters no decision of a peer: `matches` 
 accounting alone.
 
 Events are numbered as in `Subscriptions.points`, publishers by the *peers* of an outcome: the peers of the
-overlay, or the subscribers where each of these has several memberships (`SeveralMemberships`).
+overlay, or the subscribers where each of these has several memberships (`sims.systems.several_memberships`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,18 +25,31 @@ from sims.config.newcomers import room
 from sims.config.subscriptions import Subscriptions
 from sims.engine.simulated import Simulated
 from sims.engine.simulation import Simulation
+from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths
 from sims.observers.deliveries import Deliveries
+from sims.observers.snapshots import Snapshots
 from sub2sub.errors import InputError
+from sub2sub.events.audience import half_open
 from sub2sub.events.outcome import Outcome
-from sub2sub.geometry.matching import Members, match, match_boxes
+from sub2sub.geometry.matching import Members, match_boxes
 from sub2sub.kernels.randomness import draws
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import LINK
 
 if TYPE_CHECKING:
     from sims.config.experiment import Experiment
 
 Integers = NDArray[np.int64]
+T = TypeVar("T")
+LINK_OBSERVERS: Kinds = {
+    "degrees": Degrees,
+    "ages": LinkAges,
+    "clustering": Clustering,
+    "paths": PathLengths,
+    "connectivity": Connectivity,
+    "snapshot": Snapshots,
+}
 
 
 class Unable(Exception):
@@ -93,7 +106,7 @@ class System(ABC):
     layers : object, optional
         Settings of the overlay, an instance of `layers`; if not given, those used in comparisons.
     spare : int
-        Room for newcomers.
+        Places for newcomers.
 
     Attributes
     ----------
@@ -134,11 +147,16 @@ class System(ABC):
         self.wanted, self.seed = wanted, seed
         self._changes = 0 if wanted.topics is None else wanted.topics.ranges.tree.changes
         self._matched: tuple[NDArray[np.float64], NDArray[np.float64], Members] | None = None
+        self._computed: dict[str, Any] = {}
         self.overlay = self.build(layers, spare)
+
+    def make_population(self, spare: int) -> Population:
+        """A peer for each subscriber, and places for newcomers."""
+        return Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
 
     @abstractmethod
     def build(self, layers: Any, spare: int) -> Simulated:
-        """The overlay before anybody has joined."""
+        """The overlay before any peer has joined."""
 
     @abstractmethod
     def publish(
@@ -158,7 +176,7 @@ class System(ABC):
         return LINK
 
     def memory(self) -> Integers:
-        """Bytes that each subscriber's host keeps of others."""
+        """Bytes that each subscriber's host stores about other peers."""
         total: Integers = sum(
             (count * self.entry_bytes(kind) for kind, count in self.links().items()),
             start=np.zeros(self.wanted.n, np.int64),
@@ -179,7 +197,7 @@ class System(ABC):
 
     @classmethod
     def prepare(cls, experiment: Experiment, seed: int) -> Self:
-        """The system of an experiment, before anybody has joined."""
+        """The system of an experiment, before any peer has joined."""
         found: Subscriptions = experiment.workload.load(experiment.population.size, seed)
         spare = experiment.population.spare or room(experiment.faults, found.n, experiment.cycles, seed)
         return cls(found, seed, experiment.layers, spare)
@@ -229,12 +247,11 @@ class System(ABC):
     @property
     def matches(self) -> Members:
         """Which peers want each event, crashed or not: the truth, for accounting."""
-        boxes, d, points = self.overlay.population.boxes, self.overlay.population.d, self.points
+        boxes, points = self.overlay.population.boxes, self.points
         if self._matched is None or not (
             np.array_equal(self._matched[0], boxes) and np.array_equal(self._matched[1], points)
         ):
-            low, high = (boxes[:, side, :d].copy() for side in (0, 1))
-            self._matched = boxes.copy(), points, match_boxes(low, high, points)
+            self._matched = boxes.copy(), points, match_boxes(*half_open(self.overlay.population), points)
         return self._matched[2]
 
     def step(self, cycle: int) -> Traffic:
@@ -246,8 +263,16 @@ class System(ABC):
         """The cost of a cycle, summed over layers."""
         return Traffic(*(sum(cost[name] for cost in costs.values()) for name in Traffic._fields))
 
-    def forget(self) -> None:  # noqa: B027
+    def computed(self, name: str, compute: Callable[[], T]) -> T:
+        """A value of the state of the overlay, computed once until `forget`."""
+        if name not in self._computed:
+            self._computed[name] = compute()
+        found: T = self._computed[name]
+        return found
+
+    def forget(self) -> None:
         """Drop values computed from the state of the overlay, which has changed."""
+        self._computed.clear()
 
     def fail(self, alive: NDArray[np.uint8], loss: float) -> None:
         """Crash subscribers, and set the probability of loss."""
@@ -262,7 +287,7 @@ class System(ABC):
         publishers = self.draw_publishers(simulation)
         events = np.flatnonzero(publishers >= 0)
         if not events.size:
-            raise InputError(f"delivery: nobody alive can publish a test event in cycle {simulation.cycle}")
+            raise InputError(f"delivery: expected a live publisher in cycle {simulation.cycle}, got none")
         return events, self.publish(events, publishers[events], settings, simulation.cycle, record)
 
     def draw_publishers(self, simulation: Simulation) -> Integers:
@@ -287,50 +312,4 @@ class System(ABC):
             lows, highs = self.overlay.population.ranges()
             low, high = self.wanted.topics.ranges.bounds()[self.wanted.topics.of_event[event]]
             wanting = wanting[(lows[wanting, 0] == low) & (highs[wanting, 0] == high - 1)]
-        return wanting
-
-
-class SeveralMemberships(System):
-    """A system whose overlay has several members for each subscriber, which pays for all of them.
-
-    Its overlay has the subscriber of each member as its host.
-    """
-
-    @property
-    def peer_of(self) -> Integers:
-        """Peers are the subscribers."""
-        return np.arange(self.wanted.n)
-
-    def by_subscriber(self, of_members: Integers) -> Integers:
-        """Summed over the memberships of each subscriber."""
-        mine = self.host < self.wanted.n
-        total: Integers = np.bincount(self.host[mine], of_members[mine], self.wanted.n).astype(np.int64)
-        return total
-
-    @property
-    def host(self) -> Integers:
-        """The subscriber of each member."""
-        return self.overlay.population.host
-
-    @property
-    def alive(self) -> NDArray[np.uint8]:
-        """Which subscribers are up: those with a live membership."""
-        up = np.zeros(self.wanted.n, np.uint8)
-        up[self.host[self.network.alive == 1]] = 1
-        return up
-
-    @property
-    def matches(self) -> Members:
-        """Which subscribers want each event."""
-        if self._matched is None:
-            wanted = self.wanted
-            self._matched = wanted.lows, wanted.points, match(wanted.lows, wanted.highs, wanted.points)
-        return self._matched[2]
-
-    def may_publish(self, event: int) -> Integers:
-        """Live subscribers that match; of the event's own topic, if interests are topics."""
-        wanting: Integers = self.matches.of(event)
-        wanting = wanting[self.alive[wanting] == 1]
-        if self.wanted.topics is not None:
-            wanting = wanting[self.wanted.topics.of[wanting] == self.wanted.topics.of_event[event]]
         return wanting

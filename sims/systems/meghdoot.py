@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,19 +11,13 @@ from sims.anchors.groups import Groups, GroupStack
 from sims.anchors.meghdoot.dissemination import Zones, spread_zones
 from sims.anchors.meghdoot.layer import Meghdoot, Scale
 from sims.anchors.meghdoot.settings import MeghdootSettings
-from sims.config.entries import Kinds
-from sims.config.subscriptions import Subscriptions
-from sims.observers import Connectivity, Degrees
-from sims.observers.deliveries import Deliveries
 from sims.systems.bounds import Retries
-from sims.systems.gossip import keys_of
-from sims.systems.grouped import ENTERING, counts
+from sims.systems.grouped import ENTERING, Grouped, counts
 from sims.systems.interface import Integers, Knob, System
-from sims.systems.ledger import Ledger
-from sims.systems.passage import Passage
+from sims.systems.ledger import Ledger, Truth, keys_of
+from sims.systems.route_sender import RouteSender
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import LINK, VALUE
 from sub2sub.timing.agenda import new_agenda
 from sub2sub.timing.latency import Clock
@@ -44,6 +38,7 @@ def zones_of(layer: Meghdoot) -> Zones:
             peer += [other] * len(zones)
         start.append(len(zone))
     corners = np.array(list(number), np.float64).reshape(len(number), 2, -1)
+    corners[:, :, ::2] = -corners[:, ::-1, ::2]  # low ends are negated
     low, high = (np.ascontiguousarray(corners[:, side]) for side in (0, 1))
     return Zones(low, high, *(np.array(column, np.int64) for column in (own_start, own, start, zone, peer)))
 
@@ -57,16 +52,12 @@ class MeghdootSystem(System):
     knobs = tuple(Knob(retries=r) for r in (0, 1, 2, 3))
     probe = Knob(retries=2)
     layer_names = ("meghdoot",)
-    observers: ClassVar[Kinds] = {"delivery": Deliveries, "degrees": Degrees, "connectivity": Connectivity}
+    observers = Grouped.observers
     overlay: GroupStack
-
-    def __init__(self, wanted: Subscriptions, seed: int, layers: Any = None, spare: int = 0) -> None:
-        self._zones: Zones | None = None
-        super().__init__(wanted, seed, layers, spare)
 
     def build(self, layers: MeghdootSettings | None, spare: int) -> GroupStack:
         """The network, over the domain of all interests."""
-        population = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        population = self.make_population(spare)
         low, high = self.wanted.lows.min(axis=0), self.wanted.highs.max(axis=0)
         whole = bool((self.wanted.lows % 1 == 0).all() and (self.wanted.highs % 1 == 0).all())
         self.scale = Scale(low, high, np.maximum(1.0 if whole else FINE, (high - low) * FINE))
@@ -77,10 +68,6 @@ class MeghdootSystem(System):
 
         self.layer = Meghdoot(len(population), points, layers or MeghdootSettings(), self.seed)
         return GroupStack(population, Groups(population), [self.layer], self.seed)
-
-    def forget(self) -> None:
-        """Zones may have changed."""
-        self._zones = None
 
     def entry_bytes(self, kind: str) -> int:
         """An address and a zone."""
@@ -94,9 +81,10 @@ class MeghdootSystem(System):
         self, events: Integers, publishers: Integers, settings: Retries, salt: int, record: bool = False
     ) -> Outcome:
         """Route each event to its corner, and spread it from there."""
-        self._zones = zones = self._zones or zones_of(self.layer)
+        zones = self.computed("zones", lambda: zones_of(self.layer))
         n, faults, keys = len(self.host), self.network.faults(), keys_of(self.seed, salt, events)
-        ledger, clock = Ledger(self, events, publishers, record), Clock.of(self.network.timing, self.places)
+        ledger = Ledger(Truth.of(self), self.network, events, publishers, record)
+        clock = Clock.of(self.network.timing, self.places)
         agenda, first, when = new_agenda(n, clock), np.empty(n, np.int32), np.empty(n)
         sent, arrived = np.empty(n, np.int64), np.empty(n, np.int64)
         traced = first, sent, arrived, when
@@ -106,6 +94,7 @@ class MeghdootSystem(System):
             corner = self.scale.corner(self.wanted.points[event])
             root = self._route(publisher, corner, settings.retries, clock, keys[k], traced)
             if root >= 0:
+                corner[::2] *= -1
                 spread_zones(zones, corner, root, settings.retries, faults, keys[k], clock, agenda, traced)
             ledger.enter(k, *traced)
         return ledger.outcome(settings.retries > 0)
@@ -124,12 +113,12 @@ class MeghdootSystem(System):
         point = np.clip(corner, 0.0, np.nextafter(1.0, 0.0))
         point[::2] = np.nextafter(corner[::2], 0.0)  # low ends lie below theirs
         goal, silent, hop, now = tuple(point.tolist()), frozenset[int](), 0, 0.0
-        passage = Passage(self.network, clock, Dice(key).of_peer(ENTERING), retries)
+        route = RouteSender(self.network, clock, Dice(key).of_peer(ENTERING), retries)
         while hop < MOST_HOPS and self.layer.peers[peer].zones:
             following = self.layer.peers[peer].next_hop(goal, silent)
             if following == peer:
                 return peer
-            copies, arrives = passage.send(peer, following, now)
+            copies, arrives = route.send(peer, following, now)
             sent[peer] += copies
             if arrives is not None:
                 arrived[following] += 1
@@ -139,7 +128,7 @@ class MeghdootSystem(System):
                 peer = following
             elif retries:
                 silent |= {following}
-                now += passage.silence
+                now += route.silence
             else:
                 break
         return -1

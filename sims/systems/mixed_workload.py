@@ -16,7 +16,7 @@ STREAM = stream_number("mixed workload")
 
 @dataclass(frozen=True)
 class MixedWorkload(TopicWorkload):
-    """Which topics there are, and who subscribes to one of them or to a range.
+    """The topics, and the subscriptions to topics or to ranges.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class MixedWorkload(TopicWorkload):
         super().__post_init__()
         require(self, ranges=(0, 1), width=(0, 1))
         if self.ranges and self.table is not None:
-            raise InputError("ranges: expected 0, as the table says who wants what")
+            raise InputError("ranges: expected 0, because the table has all subscriptions")
 
     def source(self, seed: int, size: int = 0) -> TopicSource:
         """Topics as ranges, and ranges."""
-        return super().source(seed, size) if self.table is not None else MixedSource(self, seed)
+        return super().source(seed, size) if self.table else MixedSource(self, seed)
 
 
 class MixedSource(TopicSource):
@@ -62,7 +62,5 @@ class MixedSource(TopicSource):
         size = np.floor(1 + width * workload.width * (span - 1))
         low = np.floor(place * (span - size))
         is_range = (share < workload.ranges)[:, None]
-        return (
-            np.where(is_range, low[:, None], lows),
-            np.where(is_range, (low + size - 1)[:, None], highs),
-        )
+        lows = np.where(is_range, low[:, None], lows)
+        return lows, np.where(is_range, (low + size - 1)[:, None], highs)

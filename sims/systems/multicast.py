@@ -1,8 +1,8 @@
 """Gossip multicast with one table for each topic (alternative (b) of CAMCAST, Sections 3.1 and 4.2).
 
-A subscriber of a topic is a member of its group and of the group of every subtopic, with a CYCLON view
-in each, since every one of these views is a membership of its own. An event is gossiped in the group of its
-topic only: nobody gets what it does not want, and a subscriber of the root keeps a view for every topic.
+A subscriber of a topic is a member of its group and of the group of every subtopic, with a CYCLON view in
+each. An event is gossiped in the group of its topic only: no subscriber receives unwanted events, and a
+subscriber of the root keeps a view for every topic.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 
 from sims.systems.broadcast import Fanout, fanouts
 from sims.systems.gossip import Choices, TableGossip
-from sims.systems.interface import Integers, Knob, SeveralMemberships, Unable
+from sims.systems.interface import Integers, Knob, Unable
 from sims.systems.sampled import Sampled
+from sims.systems.several_memberships import SeveralMemberships
 from sims.systems.topic_workload import TopicWorkload
 from sub2sub.events.outcome import Outcome
 
@@ -35,11 +36,11 @@ class Multicast(SeveralMemberships, TableGossip):
         """Build the memberships of all subscribers."""
         topics = self.wanted.tree
         tree = topics.ranges.tree
-        owed = [np.sort([t, *tree.subtopics_below(t)]) for t in range(tree.capacity)]
-        sizes = np.array([len(found) for found in owed])[topics.of]
+        below = [np.sort([t, *tree.subtopics_below(t)]) for t in range(tree.capacity)]
+        sizes = np.array([len(found) for found in below])[topics.of]
         if sizes.sum() > MOST_MEMBERS:
             raise Unable(f"not run: {sizes.sum():,} memberships, more than {MOST_MEMBERS:,}")
-        topic = np.concatenate([owed[t] for t in topics.of.tolist()])
+        topic = np.concatenate([below[t] for t in topics.of.tolist()])
         ranges = topics.ranges.bounds()[topic].astype(float)
         hosts = np.repeat(np.arange(self.wanted.n), sizes)
         return Sampled(ranges[:, :1], ranges[:, 1:] - 1, hosts, topic, self.seed)
@@ -58,4 +59,4 @@ class Multicast(SeveralMemberships, TableGossip):
         place = self.host * capacity + topic
         starts = np.searchsorted(place, publishers * capacity + topics.of_event[events])
         tables = self.overlay.table(), np.full((n, 1, 1), -1, np.int32), Choices.flat(n, settings.fanout)
-        return self.spread(tables, events, starts, publishers, salt, settings.retries, record)
+        return self.spread(tables, events, publishers, settings, salt, record, starts)

@@ -24,7 +24,7 @@ class LazyPush:
     ----------
     wait : int
         Hops between the announcement of a missing event and the request for it. With fewer, events are
-        requested that are on their way; with more, broken trees cost more time.
+        requested that are in transit; with more, broken trees cost more time.
     retries : int
         How often a push is repeated that is not acknowledged; 0 for no acknowledgements.
     """

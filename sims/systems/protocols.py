@@ -11,24 +11,21 @@
     [[layers.stack]]
     kind = "push_sum:PushSum"
 
-Faults, graph observers, checkpoints, run folders, sweeps and the page work as for every other system; what a
-protocol computes is observed by a function of its own (`[[observers]] kind = "push_sum:spread"`).
+Faults, graph observers, checkpoints, run folders, sweeps and reports work as for every other system. A custom
+function observes what a protocol computes (`[[observers]] kind = "push_sum:spread"`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sims.config.entries import Kinds
 from sims.config.interests import USUAL_SIZE
 from sims.config.layer_entries import LAYER
 from sims.config.subscriptions import Subscriptions
-from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths
-from sims.observers.snapshots import Snapshots
-from sims.systems.interface import Integers, NoSettings, System
+from sims.systems.interface import LINK_OBSERVERS, Integers, NoSettings, System
 from sub2sub.errors import InputError
 from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.population import Population
@@ -58,14 +55,7 @@ class Protocols(System):
     workload = NoSettings
     layers = ProtocolLayers
     dissemination = NoSettings
-    observers: ClassVar[Kinds] = {
-        "degrees": Degrees,
-        "ages": LinkAges,
-        "clustering": Clustering,
-        "paths": PathLengths,
-        "connectivity": Connectivity,
-        "snapshot": Snapshots,
-    }
+    observers = LINK_OBSERVERS
     usual = ()
     overlay: Stack
 

@@ -2,8 +2,8 @@
 
 The gossip protocols that CAMCAST is compared with need, for each of their tables, a service that fills it
 with random members of a group and keeps it filled. CYCLON is the cheapest such service here: two messages a
-cycle and membership, whatever the size of the group. Members of a group meet through a contact named when
-they join, and never hear of other groups.
+cycle and membership, whatever the size of the group. A member joins through a contact in its group, so groups
+stay apart.
 
 CYCLON removes the link to a partner after each exchange, even if the view has room. In a group smaller than a
 view links would be lost for no reason. So a member whose view has room also keeps the members it knew
@@ -13,37 +13,38 @@ recently (`Kept`). This costs no messages.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sims.anchors.groups import earlier_members
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.overlay.layer import LayerBase
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import HEADER, NAME
 from sub2sub.overlay.stack import Stack
-from sub2sub.overlay.views import FREE, peer_of
+from sub2sub.overlay.views import FREE, LinkTable, peer_of
 
 VIEW = 20
 LATELY = 10  # cycles that a member is kept after it left the view
 STREAM = stream_number("compare/sampled")
 
 
-class Kept:
+class Kept(LayerBase):
     """Members that each member knew recently, as many as its view has room for.
 
     Attributes
     ----------
     peer, seen : (members, VIEW) int32
-        Who, packed to the left and padded with -1, and the cycle in which the view last had it.
+        The members, packed to the left and padded with -1, and the cycle in which the view last had each.
     """
 
-    name = "kept"
+    name, saved = "kept", ("peer", "seen")
 
     def __init__(self, cyclon: Cyclon) -> None:
         self.cyclon = cyclon
@@ -63,19 +64,11 @@ class Kept:
         """Drop all entries."""
         self.peer[peers] = -1
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def links(self) -> LinkTable:
         """Those kept, with the cycle in which the view last had them."""
         holders, places = np.nonzero(self.peer >= 0)
         peers, seen = self.peer[holders, places], self.seen[holders, places]
         return holders, peers.astype(np.int64), seen.astype(np.int64)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All state that a checkpoint stores."""
-        return {"peer": self.peer, "seen": self.seen}
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Restore the state that `arrays` returned."""
-        self.peer[...], self.seen[...] = arrays["peer"], arrays["seen"]
 
 
 @kernel
@@ -108,17 +101,8 @@ def _keep(view, alive, cycle, kept, seen):
 class Sampled(Stack):
     """Random views of all members, each within its group.
 
-    Parameters
-    ----------
-    lows, highs : (members, d) array_like
-        Closed ranges of the members' subscriptions; CYCLON looks at none of them.
-    hosts : (members,) int64
-        The subscriber each belongs to.
-    group : (members,) int64
-        Group of each member.
-    seed : int
-    spare : int
-        Room for newcomers, where all are in one group.
+    CYCLON does not use the closed ranges (lows, highs) of the members' subscriptions. `hosts` are the
+    subscribers that members belong to; there are places for newcomers only if all members are in one group.
 
     Examples
     --------
@@ -148,19 +132,9 @@ class Sampled(Stack):
 
     def bootstrap(self, cycle: int = 0) -> None:
         """Let all members join, each through a random earlier member of its group."""
-        group = self.group
-        n = len(group)
-        key = cycle_key(self.seed, STREAM, 0)
-        marks = draws(key, np.arange(n))
-        order = np.lexsort((marks, group))
-        first = np.append(True, group[order][1:] != group[order][:-1])
-        began = np.maximum.accumulate(np.where(first, np.arange(n), 0))
-        before = np.arange(n) - began  # how many of its group joined earlier
-        chosen = began + (draws(key, np.arange(n), 1) % np.maximum(before, 1).astype(np.uint64)).astype(
-            np.int64
-        )
-        contacts = np.empty(n, np.int64)
-        contacts[order] = np.where(first, -1, order[chosen])
+        n, key = len(self.group), cycle_key(self.seed, STREAM, 0)
+        marks, bits = draws(key, np.arange(n)), draws(key, np.arange(n), 1)
+        contacts = earlier_members(self.group, marks, bits)
         self.asked += 2 * n
         super().join(np.arange(n), contacts, cycle)
 

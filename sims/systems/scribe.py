@@ -5,8 +5,6 @@ An event is sent to the roots of its own topic and of all topics above, whose su
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 import numpy as np
 
 from sims.anchors.groups import Groups, GroupStack
@@ -14,21 +12,16 @@ from sims.anchors.pastry.peer import MOST_HOPS
 from sims.anchors.pastry.settings import PastrySettings
 from sims.anchors.pushing.tables import PushRules, PushTables, Starts, Way, rows
 from sims.anchors.scribe.layer import Scribe
-from sims.config.entries import Kinds
-from sims.config.subscriptions import Subscriptions
-from sims.observers import Connectivity, Degrees
-from sims.observers.deliveries import Deliveries
 from sims.systems.bounds import Retries
-from sims.systems.gossip import Truth, keys_of
-from sims.systems.grouped import ENTERING, counts
+from sims.systems.grouped import ENTERING, Grouped, counts
 from sims.systems.interface import Integers, Knob
-from sims.systems.passage import Passage
+from sims.systems.ledger import Truth, keys_of
 from sims.systems.pushed import Pushed
+from sims.systems.route_sender import RouteSender
 from sims.systems.topic_workload import TopicWorkload
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.network import Network
-from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import LINK, NAME
 from sub2sub.timing.latency import Clock
 
@@ -67,28 +60,20 @@ class ScribeSystem(Pushed):
     knobs = tuple(Knob(retries=r) for r in (0, 1, 2, 3))
     probe = Knob(retries=2)
     layer_names = ("scribe",)
-    observers: ClassVar[Kinds] = {"delivery": Deliveries, "degrees": Degrees, "connectivity": Connectivity}
-
-    def __init__(self, wanted: Subscriptions, seed: int, layers: Any = None, spare: int = 0) -> None:
-        self._trees: Trees | None = None
-        super().__init__(wanted, seed, layers, spare)
+    observers = Grouped.observers
 
     def build(self, layers: PastrySettings | None, spare: int) -> GroupStack:
         """Nodes with the identifiers of their peers."""
-        population = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        population = self.make_population(spare)
         self.groups = Groups(population, self.wanted.tree.ranges)
         self.layer = Scribe(population.ids, self.groups, layers or PastrySettings(), self.seed)
         return GroupStack(population, self.groups, [self.layer], self.seed, within=False)
-
-    def forget(self) -> None:
-        """Trees may have changed."""
-        self._trees = None
 
     def publish(
         self, events: Integers, publishers: Integers, settings: Retries, salt: int, record: bool = False
     ) -> Outcome:
         """Route each event to its roots, and down their trees."""
-        self._trees = trees = self._trees or Trees(self.layer)
+        trees = self.trees()
         keys = keys_of(self.seed, salt, events).tolist()
         topics = self.wanted.tree.of_event[events].tolist()
         network = self.network
@@ -96,7 +81,7 @@ class ScribeSystem(Pushed):
         clock = Clock.of(network.timing, self.places[trees.host])
         ways = [
             self._way(
-                publisher, topic, Passage(network, clock, Dice(key).of_peer(ENTERING), settings.retries)
+                publisher, topic, RouteSender(network, clock, Dice(key).of_peer(ENTERING), settings.retries)
             )
             for publisher, topic, key in zip(publishers.tolist(), topics, keys, strict=True)
         ]
@@ -105,6 +90,10 @@ class ScribeSystem(Pushed):
             Starts.of(publishers.tolist(), ways), salt, record, network,
             Truth.of(self)._replace(host=trees.host, places=self.places[trees.host]),
         )  # fmt: skip
+
+    def trees(self) -> Trees:
+        """The trees as they are."""
+        return self.computed("trees", lambda: Trees(self.layer))
 
     def entry_bytes(self, kind: str) -> int:
         """An address, and an identifier or a topic."""
@@ -123,30 +112,29 @@ class ScribeSystem(Pushed):
         }
         return {kind: counts(links)[self.peer_of] for kind, links in kinds.items()}
 
-    def _way(self, publisher: int, topic: int, passage: Passage) -> Way:
+    def _way(self, publisher: int, topic: int, route: RouteSender) -> Way:
         """From a publisher to the roots of a topic and of those above."""
         way = Way([], [])
         for number, each in enumerate((topic, *self.groups.above[topic])):
-            self._route(publisher, each, number * passage.clock.occupied, passage, way)
+            self._route(publisher, each, number * route.clock.occupied, route, way)
         return way
 
-    def _route(self, node: int, topic: int, now: float, passage: Passage, way: Way) -> None:
+    def _route(self, node: int, topic: int, now: float, route: RouteSender, way: Way) -> None:
         """Route towards a key; with acknowledgements, around nodes that are down."""
-        assert self._trees is not None
         key, hop, silent = self.layer.keys[topic], 0, set[int]()
         while hop < MOST_HOPS:
             following = self.layer.peers[node].next_hop(key, silent)
             if following == node:
                 break
-            copies, arrives = passage.send(node, following, now)
+            copies, arrives = route.send(node, following, now)
             way.payers.extend([node] * copies)
             if arrives is not None:
                 node, hop, now = following, hop + 1, arrives
                 if self.layer.peers[node].next_hop(key, silent) != node:
                     way.reached.append((node, hop, now))
-            elif passage.retries:
+            elif route.retries:
                 silent.add(following)
-                now += passage.silence
+                now += route.silence
             else:
                 return
-        way.reached.append((self._trees.place.get((node, topic), node), hop, now))
+        way.reached.append((self.trees().place.get((node, topic), node), hop, now))

@@ -22,7 +22,6 @@ from sub2sub.errors import InputError
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.overlay import OverlaySettings
-from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import FREE
 
 
@@ -87,7 +86,7 @@ class SharedCamcast(RingOverlay):
     )
     dissemination = SharedDissemination
     probe = Knob(c=2, g=10)
-    # Neighbours come first, so that c hardly matters for reliability: what is missed was not sent upward.
+    # Ring neighbours are sent to first, so c hardly affects reliability: deliveries are missed above.
     knobs = (
         *(Knob(c=c, g=g) for c, g in ((0, 3), (0, 10), (0, 20), (1, 10), (1, 20), (2, 10), (2, 20))),
         *(Knob(c=c, g=g) for c, g in ((3, 15), (4, 20), (8, 40))),
@@ -97,9 +96,8 @@ class SharedCamcast(RingOverlay):
 
     def build(self, layers: OverlaySettings | None, spare: int) -> SharedOverlay:
         """All links of the rings' overlay, and the tables."""
-        population = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
         given = layers if isinstance(layers, SharedSettings) else None
-        return SharedOverlay(population, given, self.seed, topics=self.wanted.tree.ranges)
+        return SharedOverlay(self.make_population(spare), given, self.seed, topics=self.wanted.tree.ranges)
 
     def links(self) -> dict[str, Integers]:
         """Those of the rings' overlay, points, and entries of tables."""
@@ -110,7 +108,7 @@ class SharedCamcast(RingOverlay):
         return {**super().links(), **own}
 
     def may_publish(self, event: int) -> Integers:
-        """A subscriber of the event's topic; one that is ready, if there is one: others wait."""
+        """Live subscribers of the event's topic; those that are ready, if there are any."""
         among = super().may_publish(event)
         ready = among[self.overlay.ready()[among]]
         return ready if ready.size else among

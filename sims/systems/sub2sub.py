@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from sims.config.entries import Kinds
 from sims.config.layer_entries import LAYER
 from sims.engine.simulation import Simulation
-from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths, RingCompleteness
+from sims.observers import RingCompleteness
 from sims.observers.deliveries import Deliveries
 from sims.observers.publishers import Publishers
 from sims.observers.recovering import Recovering
-from sims.observers.snapshots import KINDS, Snapshots
-from sims.systems.interface import Integers, Knob, System
+from sims.observers.snapshots import KINDS
+from sims.systems.interface import LINK_OBSERVERS, Integers, Knob, System
 from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.links import Links
@@ -61,12 +61,7 @@ class RingOverlay(System):
         "delivery": Deliveries,
         "publishers": Publishers,
         "recovery": Recovering,
-        "degrees": Degrees,
-        "ages": LinkAges,
-        "clustering": Clustering,
-        "paths": PathLengths,
-        "connectivity": Connectivity,
-        "snapshot": Snapshots,
+        **LINK_OBSERVERS,
     }
     usual: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"kind": "rings"},
@@ -110,40 +105,30 @@ class Sub2Sub(RingOverlay):
 
     @classmethod
     def at(cls, knob: Knob) -> DisseminationSettings:
-        """So many shortcuts, with or without acknowledgements."""
+        """The knob's shortcuts, with or without acknowledgements."""
         tries = knob.settings.get("tries", 1)
         return DisseminationSettings(retries=3 if tries > 1 else 0, **{**knob.settings, "tries": tries})
 
     def publish(
         self,
         events: Integers,
-        publishers: Integers,
+        publishers: Integers | None,
         settings: DisseminationSettings,
         salt: int,
         record: bool = False,
     ) -> Outcome:
-        """Let each event enter at its publisher's peer."""
-        return self._disseminate(self.points[events], publishers, settings, salt, record)
+        """Let each event enter at its publisher's peer, or at a random subscriber of it."""
+        return disseminate(
+            Links.of(self.overlay), self.network, self.points[events], entry=publishers, settings=settings,
+            seed=self.seed, cycle=salt, record=record,
+        )  # fmt: skip
 
     def publish_tests(
         self, simulation: Simulation, settings: DisseminationSettings, record: bool = False
     ) -> tuple[Integers, Outcome]:
         """Let each event enter at a random subscriber of it; events without subscribers cost nothing."""
-        points = self.points
-        return np.arange(len(points)), self._disseminate(points, None, settings, simulation.cycle, record)
-
-    def _disseminate(
-        self,
-        points: NDArray[np.float64],
-        entry: Integers | None,
-        settings: DisseminationSettings,
-        cycle: int,
-        record: bool,
-    ) -> Outcome:
-        return disseminate(
-            Links.of(self.overlay), self.network, points, entry=entry, settings=settings, seed=self.seed,
-            cycle=cycle, record=record,
-        )  # fmt: skip
+        events = np.arange(len(self.points))
+        return events, self.publish(events, None, settings, simulation.cycle, record)
 
 
 class PublishedSub2Sub(Sub2Sub):
@@ -154,9 +139,9 @@ class PublishedSub2Sub(Sub2Sub):
 
     @classmethod
     def at(cls, knob: Knob) -> DisseminationSettings:
-        """So many shortcuts."""
+        """The knob's shortcuts."""
         return DisseminationSettings.paper(**knob.settings)
 
     def build(self, layers: OverlaySettings | None, spare: int) -> Overlay:
-        """The paper's overlay, unless told otherwise."""
+        """The paper's overlay, unless other settings are given."""
         return super().build(layers or OverlaySettings.paper(), spare)

@@ -1,4 +1,4 @@
-"""Topics and who subscribes to which, as an experiment file describes them."""
+"""Subscriptions to topics, as an experiment file describes them."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from workloads.spec.types import ValueType
 
 @dataclass(frozen=True)
 class TopicWorkload:
-    """Which topics there are, and who subscribes to which.
+    """The topics, and the subscriptions to them.
 
     Attributes
     ----------
     tree : tuple of int
         Subtopics of the root, of each of those, and so on.
     exponent : float
-        Of the Zipf law of subscribers over topics; 0 for equal shares.
+        Exponent of the Zipf distribution of subscribers over topics; 0 for equal shares.
     depth_bias : float
         Factor on a topic's share per level of depth.
     event_exponent : float
-        Of the Zipf law of events over topics.
+        Exponent of the Zipf distribution of events over topics.
     chain : tuple of int
         Instead of a tree: sizes of nested communities, the root's first; 10, 100, 1000 are the paper's.
         Events are then published in the last.
     spec : str
         Instead of a tree: a .toml file with `[topics]` (docs/workloads.md).
     table : path
-        Instead of a tree: topics that somebody wants, in a workload folder of topics or in tables that a
+        Instead of a tree: subscriptions to topics in a workload folder of topics, or in tables that a
         .toml file describes with `[table.topics]`. Every row is a subscriber, and the events are the table's
         own, or of topics drawn from the subscriptions.
     events : int
@@ -83,7 +83,7 @@ class TopicWorkload:
         return TopicSpec(regular_tree(shape), self.exponent, self.depth_bias, self.event_exponent)
 
     def source(self, seed: int, size: int = 0) -> TopicSource:
-        """Where subscriptions (so many, of a table) and events come from."""
+        """The source of subscriptions (`size` rows, if from a table) and events."""
         return StoredTopics(self, size, seed) if self.table else TopicSource(self, seed)
 
     def load(self, size: int, seed: int) -> Subscriptions:
@@ -156,13 +156,13 @@ class StoredTopics(TopicSource):
         """Numbers of the topics that the subscribers [start, stop) want; each row is used once."""
         if stop > self.usual_size:
             raise InputError(
-                f"{self.stored.name} has {self.usual_size} subscriptions: expected at most so many "
-                f"subscribers, got {stop}"
+                f"{self.stored.name} has {self.usual_size} subscriptions, each used once: expected at most "
+                f"as many subscribers, got {stop}"
             )
         return self._topic[start:stop]
 
     def events(self) -> NDArray[np.int64]:
-        """The table's events, the first so many; of topics that are wanted where it has none."""
+        """The first events of the table; if it has none, events of topics drawn from the subscriptions."""
         if len(self.stored.points):
             return self.stored.points[: self.workload.events, 0].astype(np.int64)
         drawn = uniforms(self.seed, "event/row", 0, self.workload.events)

@@ -24,8 +24,8 @@ Read differently from the paper:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,19 +46,21 @@ from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.memory import LANES64, aligned, padded
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key
 from sub2sub.kernels.references import by_reference
-from sub2sub.kernels.simd import prefetch
 from sub2sub.kernels.threads import threads
 from sub2sub.overlay.growth import Renumbering
-from sub2sub.overlay.network import Network, attempts, reaches
+from sub2sub.overlay.layer import LayerBase
+from sub2sub.overlay.network import Network, sends
 from sub2sub.overlay.sizes import HEADER, LINK
 from sub2sub.overlay.turns import NOBODY, everybody, exchange_in_waves
 from sub2sub.overlay.views import (
     FREE,
+    LinkTable,
     empty_views,
     link,
     oldest,
     peer_of,
     place_of,
+    prefetch_row,
     sample,
     view_links,
 )
@@ -68,7 +70,7 @@ AHEAD = 6  # peers to look ahead for prefetching; any number gives the same resu
 
 @by_reference
 class _Views(NamedTuple):
-    """The state of the layer, see `Cyclon`, and whom everybody has chosen in this cycle."""
+    """The state of the layer, see `Cyclon`, and the partner that each peer has chosen in this cycle."""
 
     links: NDArray[np.int64]
     size: NDArray[np.int8]
@@ -91,7 +93,7 @@ class StepSettings(NamedTuple):
 
 @hot
 def _choose(views, settings, faults, peers):
-    """Let peers choose: the oldest link, or from time to time one who did not answer."""
+    """Let peers choose: the oldest link, or from time to time a peer that did not answer."""
     lost, retry = views.lost, settings.retry
     for i in peers:
         views.partner[i] = NOBODY
@@ -108,18 +110,9 @@ def _choose(views, settings, faults, peers):
 def _look_ahead(views, peers, k):
     """Start to load the views of two that will exchange some turns from now."""
     if k + AHEAD < peers.shape[0]:
-        i, view = np.int64(peers[k + AHEAD]), views.links
-        for line in range(0, view.shape[1], LANES64):
-            prefetch(view, i * view.shape[1] + line)
-            prefetch(view, np.int64(views.partner[i]) * view.shape[1] + line)
-
-
-@rule
-def _send(faults, a, b, tries, bits):
-    """Send a message until it arrives, `tries` times at most: copies sent, and whether all were lost."""
-    if not reaches(faults.alive, faults.group, a, b):
-        return tries, True
-    return attempts(bits, faults.loss, tries) if faults.loss > 0.0 else (1, False)
+        i = np.int64(peers[k + AHEAD])
+        prefetch_row(views.links, i)
+        prefetch_row(views.links, np.int64(views.partner[i]))
 
 
 @hot
@@ -141,7 +134,7 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
             row[left] = FREE
             size[i] = left
         draws = peer_key(key, i)
-        sent_times, undelivered = _send(faults, i, q, tries, draw(draws, REQUEST))
+        sent_times, undelivered = sends(faults, i, q, draw(draws, REQUEST), tries)
         spent[i, 0] += sent_times
         if undelivered:
             failed += 1
@@ -158,7 +151,7 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
         my_news = shuffle_news(i, row, back, coming)
         his_news = shuffle_news(q, his_row, there, going)
         size[q] = shuffle_merge(his_row, his, room, answered, there, his_news)
-        sent_times, undelivered = _send(faults, q, i, tries, draw(draws, REPLY))
+        sent_times, undelivered = sends(faults, q, i, draw(draws, REPLY), tries)
         spent[q, 0] += sent_times
         spent[i, 1] += going
         spent[q, 1] += coming
@@ -172,15 +165,13 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
     counts[0] += failed
 
 
-class Cyclon:
+class Cyclon(LayerBase):
     """The CYCLON layer of a population.
 
     Parameters
     ----------
     n : int
         Number of peers.
-    settings : CyclonSettings
-    seed : int
 
     Attributes
     ----------
@@ -190,6 +181,8 @@ class Cyclon:
         How many.
     lost : (n,) int32
         A partner that did not answer, -1 for none; -2 - partner once it failed to answer again.
+    who_skips : callable, optional
+        Peers that shuffle with nobody in a cycle but one who did not answer (`sub2sub.ring.rest`).
 
     Examples
     --------
@@ -201,6 +194,7 @@ class Cyclon:
     """
 
     name = "cyclon"
+    saved = ("view", "size", "lost")
 
     def __init__(self, n: int, settings: CyclonSettings | None = None, seed: int = 0) -> None:
         self.settings = settings or CyclonSettings()
@@ -209,6 +203,7 @@ class Cyclon:
         self.size = np.zeros(n, np.int8)
         self.lost = np.full(n, -1, np.int32)
         self._sent = np.zeros((n, 2), np.int32)
+        self.who_skips: Callable[[int], NDArray[np.bool_]] | None = None
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer shuffle once."""
@@ -231,6 +226,8 @@ class Cyclon:
             return peers.size
 
         everybody(n, choose)
+        if self.who_skips is not None:
+            views.partner[self.who_skips(cycle) & (views.again == 0)] = NOBODY
         exchange_in_waves(views.partner, shuffle, each=0.2)
         messages, size = (int(spent.sum()) for spent in self.spent())
         return {"messages": messages, "failed": int(counts[:, 0].sum()), "bytes": size}
@@ -248,7 +245,7 @@ class Cyclon:
         self.size[peers] = known
         self.lost[peers] = -1
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def links(self) -> LinkTable:
         """All links as (holders, peers, stamps)."""
         return view_links(self.view)
 
@@ -259,12 +256,3 @@ class Cyclon:
         self.lost = moved.rows(np.where(again, -2 - lost, lost), -1)
         self.view, self.size = moved.links(self.view), moved.rows(self.size, 0)
         self._sent = moved.rows(self._sent, 0)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """State for a checkpoint."""
-        return {"view": self.view, "size": self.size, "lost": self.lost}
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """State from a checkpoint."""
-        for name, array in self.arrays().items():
-            array[...] = arrays[name]

@@ -41,14 +41,12 @@ class CyclonPeer:
 
     Attributes
     ----------
-    own : Descriptor
     settings : CyclonSettings
         `tries` is not looked at: how often a message is sent is up to the driver.
     phase : int
         Shifts the cycles in which the peer turns to a partner that did not answer.
-    view : list of Link
     lost : Descriptor or None
-        A partner that did not answer, or a contact named by others: whom to try from time to time.
+        A partner that did not answer, or a contact named by others: to be tried from time to time.
     failed_again : bool
         Whether `lost` was tried again and did not answer again.
     since : int
@@ -82,7 +80,7 @@ class CyclonPeer:
                 self.view.append(Link(peer, now))
 
     def partner(self, turn: int) -> tuple[Descriptor | None, bool]:
-        """Whom to shuffle with, None if nobody is known; and whether it did not answer before."""
+        """The peer to shuffle with, None if none is known; and whether it did not answer before."""
         if self._tries_again(turn):
             return self.lost, True
         return (self.view[oldest_place(self.view)].peer if self.view else None), False

@@ -14,7 +14,6 @@ question and its answer. In a divided network the peer it names may be out of re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +22,15 @@ from sub2sub.cyclon.layer import Cyclon
 from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.growth import Renumbering
+from sub2sub.overlay.layer import LayerBase
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER, LINK
-from sub2sub.overlay.views import table_links
 
 STREAM = stream_number("rendezvous")
 Peers = NDArray[np.int64]
 
 
-class Rendezvous:
+class Rendezvous(LayerBase):
     """The layer that lets peers with incomplete random views ask for a contact again.
 
     Parameters
@@ -41,7 +40,6 @@ class Rendezvous:
     patience : int
         Cycles that a view may be incomplete before its peer asks, and between two questions; 0 for never, and
         so is any number if CYCLON does not retry.
-    seed : int
 
     Attributes
     ----------
@@ -61,6 +59,7 @@ class Rendezvous:
     """
 
     name = "rendezvous"
+    saved = ("since",)
 
     def __init__(self, cyclon: Cyclon, patience: int = 10, seed: int = 0) -> None:
         if patience < 0:
@@ -71,7 +70,7 @@ class Rendezvous:
         self._asked = np.zeros(cyclon.size.size, np.int64)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
-        """Let those ask who have waited long enough."""
+        """Let peers ask that have waited long enough."""
         self._asked[:] = 0
         if not self.patience:
             return {"messages": 0, "failed": 0, "bytes": 0}
@@ -81,7 +80,7 @@ class Rendezvous:
         live = np.flatnonzero(network.alive)
         if asking.size and live.size > 1:
             bits = draws(cycle_key(self.seed, STREAM, cycle), asking)
-            # Of those alive any but the one who asks: as many steps on from its own place.
+            # Any live peer but the one that asks: some steps on from its own place.
             own = np.searchsorted(live, asking)
             steps = 1 + (bits % np.uint64(live.size - 1)).astype(np.int64)
             self.cyclon.lost[asking] = live[(own + steps) % live.size]
@@ -98,18 +97,6 @@ class Rendezvous:
         """Note when they came."""
         self.since[peers] = cycle
 
-    def links(self) -> tuple[Peers, Peers, Peers]:
-        """None of its own."""
-        return table_links()
-
     def grow(self, moved: Renumbering) -> None:
         """Go on with more peers."""
         self.since, self._asked = moved.rows(self.since, 0), moved.rows(self._asked, 0)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """State for a checkpoint."""
-        return {"since": self.since}
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """State from a checkpoint."""
-        self.since[...] = arrays["since"]

@@ -58,7 +58,7 @@ def shuffle_merge(row, size, room, sent, received, news):
 
 @rule
 def remember(lost, q, again):
-    """Whom to try again after q did not answer: the first one, until it fails again; then the next.
+    """The peer to try again after q did not answer: the first one, until it fails again; then the next.
 
     One that failed again is kept, as -2 - q, while nobody else fails to answer: it may be beyond a partition.
     """

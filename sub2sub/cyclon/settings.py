@@ -18,7 +18,7 @@ class CyclonSettings:
     shuffle : int
         Links sent in one exchange, at most `view`. Traffic grows with it, mixing gets faster.
     retry : int
-        Every so many cycles a peer turns to the partner that did not answer instead of its oldest link;
+        Cycles after which a peer turns to a partner that did not answer instead of its oldest link;
         0 for never, as published.
     tries : int
         Times a request, or a reply, is sent before it is given up; 1 as published.

@@ -1,1 +1,1 @@
-"""Events: from a publisher to a first match, along the ring and across it, and what became of them."""
+"""Events: how publishers find a first match, how peers forward events along rings, and their outcomes."""

@@ -1,11 +1,11 @@
-"""From what the members of a protocol sent and received to an `Outcome`.
+"""Computes an `Outcome` from the messages that the members of a gossip protocol sent and received.
 
-A protocol reports, for one event, what each of its members sent, how many copies arrived there, and in which
-round and when the first did. Only the simulator knows which subscribers match the event and which members
-belong to one subscriber; this knowledge enters only here. A subscriber is what pays: several memberships are
-billed to it together, and what it has by one of them it has.
+For each event a protocol reports, per member, how many messages it sent, how many copies arrived, and the
+round and time of the first. Only the simulator knows which subscribers match the event and which members
+belong to one subscriber; this knowledge is used only here. A subscriber with several memberships is counted
+once: their messages are added up, and it has an event if one of them has it.
 
-Messages between memberships of one subscriber count as messages: the protocols do not know of hosts.
+Messages between two memberships of one subscriber count as messages: these protocols do not know hosts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.events.receptions import Receptions
 from sub2sub.events.times import Times
 from sub2sub.geometry.matching import Members
-from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.compilation import kernel, rule
 
 Integers = NDArray[np.int64]
 
@@ -30,34 +30,19 @@ NEVER = np.int32(2**31 - 1)
 
 
 class Totals(NamedTuple):
-    """Counts of m events and n subscribers, and scratch space to count them with.
+    """Counts for m events and n subscribers, and scratch space."""
 
-    Attributes
-    ----------
-    events : (m, 11) int64
-    peers : (n, 4) int64
-    wants : (n,) int64
-        The last event that a subscriber wants.
-    since : (n,) int32
-        The hop at which it got the event at hand.
-    ms_since : (n,) float64
-        When it got the event at hand.
-    ms_offsets, ms : (m + 1,) int64, float32
-        When each subscriber that wants an event got it, NaN for never, and one place more; empty where nobody
-        tells the time.
-    """
-
-    events: Integers
-    peers: Integers
-    wants: Integers
-    since: NDArray[np.int32]
-    ms_since: NDArray[np.float64]
-    ms_offsets: Integers
-    ms: NDArray[np.float32]
+    events: Integers  # (m, 11)
+    peers: Integers  # (n, 4)
+    wants: Integers  # (n,) the last event that a subscriber matches
+    since: NDArray[np.int32]  # (n,) the hop at which it received the current event
+    ms_since: NDArray[np.float64]  # (n,) the time at which it received the current event
+    ms_offsets: Integers  # (m + 1,) where in `ms` the matching subscribers of each event begin
+    ms: NDArray[np.float32]  # when each of them received it, NaN for never; and one more. Empty if untimed
 
 
 def new_totals(events: int, peers: int, times_of: tuple[Members, Integers] | None = None) -> Totals:
-    """Totals of 0; with times of the events that have these numbers among those wanted."""
+    """Totals of 0; `times_of`: the subscribers of all events, and the numbers of the events to be timed."""
     offsets = np.zeros(events + 1, np.int64)
     if times_of is not None:
         members, numbers = times_of
@@ -71,81 +56,78 @@ def new_totals(events: int, peers: int, times_of: tuple[Members, Integers] | Non
 
 @kernel
 def account(k, wanting, publisher, alive, host, first, sent, arrived, when, totals):
-    """Add event k; events are added in ascending order.
+    """Add event k, which the subscriber `publisher` published; events are added in ascending order.
 
-    Parameters
-    ----------
-    k, publisher : int
-        Row of the event, and the subscriber that publishes it.
-    wanting : int64 array
-        Subscribers that want it, crashed ones included.
-    alive : (n,) uint8
-    host : (members,) int64
-        The subscriber a member belongs to.
-    first, sent, arrived : (members,)
-        Round of the first reception (0 at the publisher, -1 for never), messages sent, copies that arrived.
-    when : (members,) float64
-        Time of the first reception.
+    `wanting` are the subscribers that match it, crashed ones included. Per member: `host`, its subscriber;
+    `first` and `when`, the round and time of the first reception (0 at the publisher, -1 for never); `sent`,
+    the messages that it sent; `arrived`, the copies that arrived.
     """
-    row, peers, wants, since = totals.events[k], totals.peers, totals.wants, totals.since
-    ms_since, timed = totals.ms_since, totals.ms.shape[0] > 0
+    row, wants = totals.events[k], totals.wants
     for h in wanting:
         if alive[h]:
             wants[h] = k
             row[MATCHES] += 1
-    row[HOPS] = -1
+    _add_messages(k, host, first, sent, arrived, when, totals)
+    if wants[publisher] == k:
+        row[ENTERED] = 1
+        row[DUPLICATES] += 1
+        totals.peers[publisher, RECEIVED] += 1
+        totals.since[publisher] = 0
+    _add_deliveries(k, wanting, publisher, totals)
+
+
+@rule
+def _add_messages(k, host, first, sent, arrived, when, totals):
+    """Count the messages of all members; each copy at a match counts as a duplicate for now."""
+    row, peers, since = totals.events[k], totals.peers, totals.since
     total, reached = np.int64(0), np.int64(0)
     for member in range(host.shape[0]):
         h = host[member]
+        wanted = totals.wants[h] == k
         if sent[member] > 0:
             total += sent[member]
             peers[h, FORWARDED] += sent[member]
-            if wants[h] != k:
+            if not wanted:
                 row[PARASITIC] += sent[member]
         if arrived[member] > 0:
             reached += arrived[member]
-            if wants[h] == k:
+            if wanted:
                 peers[h, RECEIVED] += arrived[member]
                 row[DUPLICATES] += arrived[member]
                 since[h] = min(since[h], np.int32(first[member]))
-                if timed:
-                    ms_since[h] = min(ms_since[h], when[member])
+                if totals.ms.shape[0] > 0:
+                    totals.ms_since[h] = min(totals.ms_since[h], when[member])
             else:
                 row[SPAM] += arrived[member]
                 peers[h, SPAMMED] += arrived[member]
-    if wants[publisher] == k:
-        row[ENTERED] = 1
-        row[DUPLICATES] += 1  # its own copy, no message, is counted like one below
-        peers[publisher, RECEIVED] += 1
-        since[publisher] = 0
+    row[MESSAGES], row[FAILED] = total, total - reached
+
+
+@rule
+def _add_deliveries(k, wanting, publisher, totals):
+    """Count the matches that have the event: one copy of each was no duplicate. Clears the scratch space."""
+    row, since = totals.events[k], totals.since
+    row[HOPS] = -1
     for place in range(wanting.shape[0]):
         h = wanting[place]
-        if wants[h] == k and since[h] != NEVER:
+        if totals.wants[h] == k and since[h] != NEVER:
             row[DELIVERED] += 1
             row[DUPLICATES] -= 1
             row[HOPS] = max(row[HOPS], np.int64(since[h]))
-            peers[h, TAKEN] += 1
+            totals.peers[h, TAKEN] += 1
             since[h] = NEVER
-            if timed:
+            if totals.ms.shape[0] > 0:
                 if h != publisher:
-                    totals.ms[totals.ms_offsets[k] + place] = ms_since[h]
-                ms_since[h] = np.inf
-    row[MESSAGES] = total
-    row[FAILED] = total - reached
+                    totals.ms[totals.ms_offsets[k] + place] = totals.ms_since[h]
+                totals.ms_since[h] = np.inf
 
 
 def outcome_of(totals: Totals, entry: Integers, receptions: Receptions | None = None) -> Outcome:
-    """The totals as an outcome.
-
-    Parameters
-    ----------
-    entry : (m,) int64
-        The subscribers that published the events.
-    receptions : Receptions, optional
+    """The outcome of these totals; `entry` are the subscribers that published the events.
 
     Examples
     --------
-    Subscriber 0 publishes; 1 and 2 want the event, 2 gets it twice; 3 does not want it and gets it once.
+    Subscriber 0 publishes. 1 and 2 match; 2 receives the event twice. 3 does not match, and receives it.
 
     >>> totals = new_totals(events=1, peers=4)
     >>> account(0, np.array([0, 1, 2]), 0, np.ones(4, np.uint8), np.arange(4), np.array([0, 1, 1, 2]),

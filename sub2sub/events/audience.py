@@ -1,7 +1,7 @@
-"""The audience of events: the true matches that deliveries are measured against, and the peers to enter at.
+"""The audience of events: the number of live peers that match each event, and a random one to enter at.
 
-Nothing here is known to any peer. Events are matched in batches, because the matches of many events in a
-large population outnumber the memory, and only their numbers and one of them, drawn at random, are kept.
+Only the simulator knows these; no peer does. Events are matched in batches: the matches of many events in a
+large population do not fit into memory. Of each batch only the counts and the random matches are kept.
 """
 
 from __future__ import annotations
@@ -18,47 +18,26 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.population import Population
 
 STREAM = stream_number("entry")
 _BATCH = 1 << 31  # subscriptions times events matched at once, at most
-FEWEST = 256  # events that are worth a batch
+FEWEST = 256  # with fewer events, a batch costs more than it saves
 
 
 class Audience(NamedTuple):
-    """Who is there for each event.
+    """The subscribers of each of m events."""
 
-    Attributes
-    ----------
-    matches : (m,) int64
-        Live peers that match it.
-    applications : (m,) int64
-        Hosts that run them; as many, where each peer has a host to itself.
-    entry : (m,) int64
-        The peer at which it enters the overlay: one of the matches at random, -1 if there is none.
-    """
-
-    matches: NDArray[np.int64]
-    applications: NDArray[np.int64]
-    entry: NDArray[np.int64]
+    matches: NDArray[np.int64]  # (m,) live peers that match it
+    applications: NDArray[np.int64]  # (m,) hosts that run these peers
+    entry: NDArray[np.int64]  # (m,) the peer at which it enters: a random match, -1 if there is none
 
 
 def audience(links: Links, network: Network, events: ArrayLike, *, seed: int = 0, cycle: int = 0) -> Audience:
-    """Count the live matches of each event and draw one of them.
+    """Count the live matches of each event, (m, d), and draw one of them.
 
-    Parameters
-    ----------
-    links : Links
-        The population; its views are not looked at.
-    network : Network
-        Who is alive.
-    events : (m, d) array_like
-    seed, cycle : int
-        What the draws depend on, with the number of the event.
-
-    Raises
-    ------
-    InputError
-        As `sub2sub.geometry.boxes.points` and `hosts_of` do.
+    The random match depends on the seed, the cycle and the number of the event. Of `links` only the boxes are
+    used.
 
     Examples
     --------
@@ -76,19 +55,19 @@ def audience(links: Links, network: Network, events: ArrayLike, *, seed: int = 0
     return census.found
 
 
-def half_open(links: Links) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The boxes of all peers as matching takes them: lows and highs, (n, d)."""
-    return links.boxes[:, 0, : links.d].copy(), links.boxes[:, 1, : links.d].copy()
+def half_open(peers: Links | Population) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The half-open boxes of all peers, in the form that `match_boxes` takes: lows and highs, (n, d)."""
+    return peers.boxes[:, 0, : peers.d].copy(), peers.boxes[:, 1, : peers.d].copy()
 
 
 def batches(events: int, peers: int, at_least: int = 1) -> list[NDArray[np.int64]]:
-    """Numbers of events in as many batches as it takes, of bounded size."""
+    """The numbers of all events, split into batches of bounded size."""
     count = max(-(-events * peers // _BATCH), min(at_least, events // FEWEST), 1)
     return np.array_split(np.arange(events), count)
 
 
 class Census(NamedTuple):
-    """The counting of matches, batch by batch; what each batch adds does not depend on the others."""
+    """Counts the matches of events, batch by batch; batches may come in any order."""
 
     found: Audience
     alive: NDArray[np.uint8]
@@ -98,14 +77,14 @@ class Census(NamedTuple):
 
     @classmethod
     def of(cls, links: Links, network: Network, events: int, seed: int, cycle: int) -> Census:
-        """Nothing counted yet."""
+        """A census that has counted nothing yet."""
         hosts = hosts_of(links.host, network.alive)
         found = Audience(*(np.zeros(events, np.int64) for _ in range(3)))
         key = np.uint64(cycle_key(seed, STREAM, cycle))
         return cls(found, network.alive, hosts.of, max(hosts.start.size - 1, 0), key)
 
     def add(self, numbers: NDArray[np.int64], offsets: NDArray[np.int64], members: NDArray[np.int64]) -> None:
-        """Count the members of the events with these numbers."""
+        """Count the members (`Members`) of the events with these numbers."""
         seen = np.full(self.hosts, -1, np.int64)
         _count(offsets, members, self.alive, self.host, seen, self.key, numbers, self.found)
 

@@ -1,15 +1,14 @@
-"""Spreading events over the rings (Sub-2-Sub, Section 4.2), for many events at once.
+"""Spreading many events over the rings (Sub-2-Sub, Section 4.2).
 
-What a peer does with an event is in `sub2sub.events.forwarding`; here is what goes in and what comes out.
-
-Events are spread in an order in which neighbours in attribute space follow one another (a Z-order curve:
-Morton, 1966), so that one finds the peers, views and boxes of the last still in the processor's caches. The
-outcome depends on an event's number and on nothing else, so neither that order nor threads change it.
+`sub2sub.events.forwarding` has the rules of one peer. This module checks the input, divides the events among
+threads and collects the outcome. Random draws depend on an event's number, so neither the order in which
+events are spread (`sub2sub.events.spreading_order`) nor the number of threads changes the outcome.
 """
 
 from __future__ import annotations
 
 import queue
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,9 +33,10 @@ from sub2sub.events.forwarding import (
 from sub2sub.events.hosts import hosts_of
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.receptions import Receptions
+from sub2sub.events.spreading_order import by_number, z_order
 from sub2sub.events.times import Times
 from sub2sub.geometry.boxes import points
-from sub2sub.geometry.matching import BoxIndex
+from sub2sub.geometry.matching import BoxIndex, with_room
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
 from sub2sub.kernels.threads import threads as all_threads
@@ -45,7 +45,9 @@ from sub2sub.overlay.network import Network
 from sub2sub.timing.latency import HOPS, Clock
 
 STREAM = stream_number("dissemination")
-Batch = NDArray[np.int64]
+Integers = NDArray[np.int64]
+Part = tuple[NDArray[np.int32], NDArray[np.float32]]
+"""What `_spread_batch` returns: receptions (peer, hop) and their milliseconds, event after event."""
 
 
 @dataclass(frozen=True)
@@ -55,21 +57,21 @@ class DisseminationSettings:
     Attributes
     ----------
     shortcuts : int
-        k: random matching links an event is forwarded to. Each costs about a message per delivery; with
-        none, events take as many hops as half the ring is long.
+        k: the number of random matching links to which a peer forwards an event. Each costs about one message
+        per delivery; with none, an event needs as many hops as half the length of its ring.
     ring_shortcuts : bool
-        Whether ring links may serve as shortcuts, too. In small rings they often are the only ones, and while
-        rings are still open more events get through; they lead less far, so hops are no fewer for it.
+        Whether ring links may serve as shortcuts, too. In small rings they are often the only shortcuts, and
+        while rings are incomplete more events arrive. They do not reduce the hops: they lead to near peers.
     max_age : int
-        Oldest proximity or random link to use as a shortcut, in cycles, 0 for no limit. Old ones lead to
-        peers that have left or changed their subscription: to messages that fail, and spam. Ring links are
-        young anyway. With 4, events take about 6 % more hops than without a limit.
+        The largest age, in cycles, of a proximity or random link that serves as a shortcut, 0 for no limit.
+        Old links lead to peers that have left (failed messages) or changed their subscription (spam). With 4,
+        events take about 6 % more hops than without a limit.
     tries : int
-        Times an event is sent to the same adjacent neighbour while no acknowledgement comes. With one, every
-        lost message looks like a dead peer; a dead one costs as many messages.
+        How often an event is sent to the same adjacent neighbour that does not acknowledge it. With 1, a lost
+        message looks like a dead peer; with more, a dead peer costs that many messages.
     retries : int
-        Neighbours tried further on in either direction when the adjacent one does not answer. With neither
-        these nor a second try, nothing is acknowledged.
+        How many neighbours further on are tried, in each direction, if the adjacent one does not answer. With
+        `tries` 1 and `retries` 0 nothing is acknowledged.
 
     Examples
     --------
@@ -88,7 +90,7 @@ class DisseminationSettings:
 
     @classmethod
     def paper(cls, **changes: Any) -> DisseminationSettings:
-        """As published: shortcuts are proximity and random links, and nothing is sent twice or elsewhere."""
+        """As published: shortcuts are proximity and random links; failed messages are not repeated."""
         return cls(**{"ring_shortcuts": False, "max_age": 0, "tries": 1, "retries": 0, **changes})
 
     @property
@@ -110,28 +112,28 @@ def disseminate(
     threads: int | None = None,
     record: bool = False,
 ) -> Outcome:
-    """Let each event enter the overlay, and follow it to the end.
+    """Let each event enter the overlay at one peer, and spread it until no peer forwards it any more.
 
     Parameters
     ----------
     links : Links
         The views of all peers, `Links.of(overlay)`.
     network : Network
-        Who is alive and reaches whom, what gets lost, and how long messages take.
+        Live peers, partitions, loss, and how long messages take.
     events : (m, d) array_like
     entry : (m,) array_like of int, optional
-        The peer each event enters at, -1 for none; by default a random one of those it is meant for.
+        The peer at which each event enters, -1 for none; by default a random peer that matches it.
     to : Audience, optional
-        Whom the events are meant for, where that is known already; it is matched otherwise.
+        The matches of the events, if they were counted before; by default they are counted here.
     settings : DisseminationSettings
     seed, cycle : int
-        What the draws depend on, with the numbers of event and peer.
+        Random draws depend on these and on the numbers of event and peer.
     threads : int, optional
-        Threads to use, by default as many as there are cores; the outcome is the same with any number.
+        Number of threads, by default one per core; the outcome is the same with any number.
     record : bool
-        Whether to keep who got what when (`Outcome.receptions`): eight bytes a delivery.
+        Whether to record which peer received which event (`Outcome.receptions`): eight bytes per delivery.
 
-    In a network with latencies `Outcome.times` tells milliseconds, four bytes a delivery.
+    In a network with latencies `Outcome.times` has the milliseconds: four bytes per delivery.
 
     Raises
     ------
@@ -155,101 +157,103 @@ def disseminate(
     if to is not None and len(to.matches) != m:
         raise InputError(f"to: expected an audience of {m} events, got one of {len(to.matches)}")
     given = None if entry is None else _entries(entry, m, n)
-    if threads is None:
-        threads = max(min(all_threads(), m // FEWEST), 1)
-    if not isinstance(threads, int) or threads < 1:
-        raise InputError(f"threads: expected a whole number from 1 on, got {threads!r}")
-    hosts = hosts_of(links.host, network.alive)
-    young = links.younger(s.max_age) if s.max_age else links
-    world = World(
-        young, np.cumsum(links.ring_size, dtype=np.int64) - links.ring_size, hosts, network.alive,
-        network.group, float(network.loss), s.shortcuts, s.ring_shortcuts,
-        s.tries if s.acknowledged else 0, s.retries, Clock.of(network.timing, links.host),
-    )  # fmt: skip
-    key = np.uint64(cycle_key(seed, STREAM, cycle))
-    counts = np.zeros((9, m), np.int64)
-    census = Census.of(links, network, m, seed, cycle)
-    index = BoxIndex(*half_open(links), at)
-    order = _near_one_another(at)
-    spare: queue.SimpleQueue[Scratch] = queue.SimpleQueue()
-    for _ in range(threads):
-        spare.put(new_scratch(links, hosts, s.shortcuts, s.retries, world.clock))
+    threads = _number_of_threads(threads, m)
+    world, key = _world(links, network, s), np.uint64(cycle_key(seed, STREAM, cycle))
+    census, index = Census.of(links, network, m, seed, cycle), BoxIndex(*half_open(links), at)
+    counts, order = np.zeros((9, m), np.int64), z_order(at)
 
-    def work(batch: Batch) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    def work(batch: Integers, scratch: Scratch) -> Part:
         numbers = order[batch]
         offsets, members = index.match(at[numbers])
         if to is None:
             census.add(numbers, offsets, members)
         start = (to or census.found).entry if given is None else given
+        return _spread_batch(  # type: ignore[no-any-return]
+            world, numbers, offsets, members, start, key, scratch, counts, record
+        )
+
+    scratches = [new_scratch(world) for _ in range(threads)]
+    parts = _in_threads(work, batches(m, n, 8 * threads if threads > 1 else 1), scratches)
+    outcome = _outcome(world, to or census.found, given, counts, scratches)
+    return _with_parts(outcome, order, parts, record, world.clock.timed)
+
+
+def _in_threads(
+    work: Callable[[Integers, Scratch], Part], batches: Sequence[Integers], scratches: Sequence[Scratch]
+) -> list[Part]:
+    """Call `work` for every batch, with one thread per scratch space; the results in the order of batches."""
+    spare: queue.SimpleQueue[Scratch] = queue.SimpleQueue()
+    for scratch in scratches:
+        spare.put(scratch)
+
+    def with_scratch(batch: Integers) -> Part:
         scratch = spare.get()
         try:
-            return _spread_batch(  # type: ignore[no-any-return]
-                world, numbers, offsets, members, start, key, scratch, counts, record
-            )
+            return work(batch, scratch)
         finally:
             spare.put(scratch)
 
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(len(scratches)) as pool:
         try:
-            parts = list(pool.map(work, batches(m, n, 8 * threads if threads > 1 else 1)))
+            return list(pool.map(with_scratch, batches))
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # what is waiting need not be waited for
+            pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C no further batch begins
             raise
-    whom = to or census.found
+
+
+def _number_of_threads(given: int | None, events: int) -> int:
+    """The given number of threads; by default one per core, each with at least `FEWEST` events."""
+    threads = max(min(all_threads(), events // FEWEST), 1) if given is None else given
+    if not isinstance(threads, int) or threads < 1:
+        raise InputError(f"threads: expected a whole number from 1 on, got {threads!r}")
+    return threads
+
+
+def _world(links: Links, network: Network, s: DisseminationSettings) -> World:
+    """The overlay, the network and the settings, for the kernels."""
+    young = links.younger(s.max_age) if s.max_age else links
+    return World(
+        young, np.cumsum(links.ring_size, dtype=np.int64) - links.ring_size,
+        hosts_of(links.host, network.alive), network.alive, network.group, float(network.loss), s.shortcuts,
+        s.ring_shortcuts, s.tries if s.acknowledged else 0, s.retries, Clock.of(network.timing, links.host),
+    )  # fmt: skip
+
+
+def _outcome(
+    world: World, to: Audience, given: Integers | None, counts: Integers, used: list[Scratch]
+) -> Outcome:
+    """The outcome, from the counts per event and, per peer, from the scratch space of each thread."""
     reached, delivered, hops, messages, local, duplicates, spam, failed, acks = counts
-    used = [spare.get() for _ in range(threads)]
     load = np.sum([each.notes[:, TAKEN : SPAMMED + 1] for each in used], axis=0)
     taken, received, forwarded, spammed = load.T.copy()
     copies, sent = (np.trim_zeros(row, "b") for row in np.sum([each.histograms for each in used], axis=0))
-    outcome = Outcome(
-        matches=whom.matches, applications=whom.applications, reached=reached, delivered=delivered,
+    return Outcome(
+        matches=to.matches, applications=to.applications, reached=reached, delivered=delivered,
         hops=hops, messages=messages, local=local, duplicates=duplicates, spam=spam, failed=failed, acks=acks,
-        parasitic=np.zeros_like(messages), entry=whom.entry if given is None else given,
+        parasitic=np.zeros_like(messages), entry=to.entry if given is None else given,
         entered=(reached + spam > 0).astype(np.int64), taken=taken, received=received,
-        forwarded=forwarded, spammed=spammed, copies=copies, sent=sent,
-        failures=_failures(world, used),
+        forwarded=forwarded, spammed=spammed, copies=copies, sent=sent, failures=_failures(world, used),
     )  # fmt: skip
-    if world.clock.timed:
-        offsets, ms = _by_number(order, reached, np.concatenate([part[1] for part in parts]))
+
+
+def _with_parts(outcome: Outcome, order: Integers, parts: list[Part], record: bool, timed: bool) -> Outcome:
+    """Add the times, if there are any, and the receptions, if they were recorded, of all batches."""
+    ms = np.empty(0, np.float32)
+    if timed:
+        offsets, ms = by_number(order, outcome.reached, np.concatenate([part[1] for part in parts]))
         outcome = replace(outcome, times=Times.among(offsets, _without_entries(offsets, ms)))
     if not record:
         return outcome
-    offsets, rows = _by_number(order, reached, np.concatenate([part[0] for part in parts]))
-    times = ms if world.clock.timed else np.empty(0, np.float32)
+    offsets, rows = by_number(order, outcome.reached, np.concatenate([part[0] for part in parts]))
     peer, hop = rows.T.copy()
-    return replace(outcome, receptions=Receptions(offsets, peer, hop, times))
+    return replace(outcome, receptions=Receptions(offsets, peer, hop, ms))
 
 
-def _without_entries(offsets: Batch, ms: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The same with NaN for the first of each event, where it entered: that was no delivery."""
+def _without_entries(offsets: Integers, ms: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same with NaN for the first reception of each event: an entry is not a delivery."""
     delivered = ms.copy()
     delivered[offsets[:-1][np.diff(offsets) > 0]] = np.nan
     return delivered
-
-
-def _near_one_another(events: NDArray[np.float64]) -> Batch:
-    """The numbers of the events in Z-order: bits of all attributes, the highest of each first."""
-    m, d = events.shape
-    if m == 0 or d == 0:
-        return np.arange(m)
-    bits = max(60 // d, 1)
-    low, high = events.min(axis=0), events.max(axis=0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        share = (events - low) / np.where(high > low, high - low, 1.0)
-    cell = (np.nan_to_num(share, nan=0.0, posinf=0.0) * (2.0**bits - 1)).astype(np.int64)
-    curve = np.zeros(m, np.int64)
-    for bit in range(bits - 1, -1, -1):
-        for k in range(min(d, 60)):
-            curve = curve << 1 | (cell[:, k] >> bit & 1)
-    return np.argsort(curve, kind="stable")
-
-
-def _by_number(order: Batch, lengths: Batch, values: NDArray[Any]) -> tuple[Batch, NDArray[Any]]:
-    """Values of events, so many each, laid out in the order of events' numbers instead of `order`."""
-    start = np.empty(order.size, np.int64)
-    start[order] = np.cumsum(lengths[order]) - lengths[order]
-    offsets = np.append(0, np.cumsum(lengths))
-    return offsets, values[np.repeat(start - offsets[:-1], lengths) + np.arange(len(values))]
 
 
 def _entries(entry: ArrayLike, m: int, n: int) -> NDArray[np.int64]:
@@ -263,9 +267,9 @@ def _entries(entry: ArrayLike, m: int, n: int) -> NDArray[np.int64]:
 
 
 def _failures(world: World, spare: list[Scratch]) -> NDArray[np.int64]:
-    """The ring links marked on any scratch, by holder and then in the order of its view."""
+    """The ring links that any thread marked as failed, by holder and then in the order of its view."""
     broken = np.unique(np.concatenate([np.flatnonzero(scratch.broken) for scratch in spare]))
-    # Holders without links have the number of the next: of equal numbers the last is meant.
+    # A holder without ring links has the same first number as the next holder: the last of them is meant.
     holder = np.searchsorted(world.ring_number, broken, side="right") - 1
     place = world.links.ring_start[holder] + broken - world.ring_number[holder]
     return np.stack([holder, world.links.ring_peer[place].astype(np.int64)], axis=1)
@@ -273,7 +277,7 @@ def _failures(world: World, spare: list[Scratch]) -> NDArray[np.int64]:
 
 @kernel
 def _spread_batch(world, numbers, offsets, members, entry, key, scratch, counts, record):
-    """Spread events, given who matches each; if recorded, who took them at which hop; and when."""
+    """Spread events, given the peers that match each; returns a `Part`."""
     takers, ms = np.empty((64, 2), np.int32), np.empty(64, np.float32)
     timed = world.clock.kind != HOPS
     taken, told = 0, 0
@@ -289,11 +293,11 @@ def _spread_batch(world, numbers, offsets, members, entry, key, scratch, counts,
             continue
         count = scratch.ends[TAIL]
         if record:
-            takers = _with_room(takers, taken, count)
+            takers = with_room(takers, taken, count)
             _note_takers(scratch, takers[taken : taken + count], hops, timed)
             taken += count
         if timed:
-            ms = _with_room(ms, told, count)
+            ms = with_room(ms, told, count)
             for place in range(count):
                 ms[told + place] = scratch.agenda.when[scratch.queue[place]]
             told += count
@@ -303,20 +307,10 @@ def _spread_batch(world, numbers, offsets, members, entry, key, scratch, counts,
 
 @kernel
 def _note_takers(scratch, takers, hops, timed):
-    """Who took an event, and at which hop."""
+    """Write the peers that received an event, and their hops."""
     takers[:, 0] = scratch.queue[: len(takers)]
     place = 0
     for hop in range(hops + 1):
         for _ in range(scratch.levels[hop]):
             takers[place, 1] = scratch.agenda.hop[takers[place, 0]] if timed else hop
             place += 1
-
-
-@kernel
-def _with_room(values, size, more):
-    """The first `size` values in an array with room for more."""
-    if size + more <= values.shape[0]:
-        return values
-    longer = np.empty((2 * (size + more),) + values.shape[1:], values.dtype)  # noqa: RUF005
-    longer[:size] = values[:size]
-    return longer

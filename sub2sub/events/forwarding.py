@@ -1,33 +1,30 @@
-"""What a peer does with an event (Sub-2-Sub, Section 4.2).
+"""How a peer forwards an event (Sub-2-Sub, Section 4.2), as kernels; `sub2sub.events.peer` is readable.
 
 A peer that receives an event for the first time delivers it and forwards it once: to its two adjacent
-neighbours on the event's ring, so that everybody gets it, and to a few random matching links, so that they
-get it fast. Nothing goes back to where the event came from, and an event already seen is ignored. All a peer
-goes by is its own views. Hops are synchronous: what is received at one hop is forwarded at the next; in a
-network with latencies every message takes its own time, and peers forward in the order of time
-(`sub2sub.timing`).
+neighbours on the event's ring, so that all subscribers receive it, and to a few random matching links, so
+that they receive it soon. It does not send the event back to its sender, and ignores further copies. It uses
+only its own views. Hops are synchronous: an event received at one hop is forwarded at the next. In a network
+with latencies every message takes its own time, and peers forward in the order of time (`sub2sub.timing`).
 
 Read differently from the paper, or added to it (`DisseminationSettings.paper()` turns the additions off):
 
-- The adjacent neighbours are the nearest either way among the *ring* links that match. What a peer's other
-  views hold has been offered to its ring view before (Figure 3), so a nearer one can only be a cycle old.
-- Random shortcuts are drawn from the other links that match; a peer that two of them lead to is twice as
-  likely. *ring_shortcuts*: the paper names proximity and random links, here ring links serve as well.
-  *max_age*: of proximity and random links only young ones, as old ones lead to peers that have left.
-- *tries*: a message to an adjacent neighbour that is not acknowledged is sent again, so that a lost one does
-  not look like a dead peer; *retries*: after that, the next nearest one that matches is tried. One that was
-  skipped still gets the event, from its other side. Either takes an acknowledgement of every message to an
-  adjacent neighbour: a message of its own (`Outcome.acks`), which may be lost like any other, and then brings
-  a copy more. All of that happens within a hop. In milliseconds either side of the ring has a timer of its
-  own, and one that says it does not want the event is replaced as late as one that is silent. Which ring
-  links failed is reported, so that they can be dropped. A shortcut that fails has no consequences, so it is
-  neither acknowledged nor sent again.
-- Section 4.2 knows no failures. A message to a peer that is dead or out of reach costs as much as any other.
+- The adjacent neighbours are the nearest *ring* links in each direction that match. Links of the other views
+  have been offered to the ring view before (Figure 3), so a nearer peer among them is at most a cycle old.
+- Shortcuts are drawn from the other links that match; a peer with two of these links is twice as likely.
+  *ring_shortcuts*: the paper names proximity and random links; here ring links are shortcuts, too. *max_age*:
+  only young proximity and random links are used, because old ones lead to peers that have left.
+- *tries*: if an adjacent neighbour does not acknowledge a message, the message is sent again, so that a lost
+  message does not look like a dead peer. *retries*: after that, the next nearest neighbour that matches is
+  tried. A neighbour that was skipped still receives the event from its other side. Acknowledgements are
+  messages (`Outcome.acks`) and may be lost; then the event is sent once more. All of this happens within one
+  hop. With latencies, each direction has its own timer, and a neighbour that answers that it does not match
+  is replaced only when that timer ends. Ring links that failed are reported, so that they can be dropped.
+  Shortcuts are neither acknowledged nor repeated.
+- Section 4.2 does not consider failures. A message to a dead or unreachable peer is counted like any other.
 - Several peers on one host: see `sub2sub.events.hosts`.
 
-A peer compares an event with the box of each of its links, dozens of times per delivery. The answer is the
-same whoever asks, so it is worked out once per event for all peers (`sub2sub.geometry.matching`) and kept as
-one bit a peer (`Scratch.wanted`).
+A peer compares an event with the boxes of all its links. Which boxes contain the event is therefore computed
+once per event for all peers (`sub2sub.geometry.matching`), and kept as one bit per peer (`Scratch.wanted`).
 """
 
 from __future__ import annotations
@@ -37,32 +34,32 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.events.hosts import Hosts, is_up, resident, share_host
+from sub2sub.events.hosts import Hosts, is_up, resident, share_host, wants
 from sub2sub.kernels.compilation import hot, rule
-from sub2sub.kernels.memory import aligned
+from sub2sub.kernels.memory import LANES32, aligned
 from sub2sub.kernels.randomness import below, draw, peer_key, unit
 from sub2sub.kernels.simd import prefetch
 from sub2sub.overlay.links import Links, target
+from sub2sub.overlay.views import prefetch_row
 from sub2sub.timing.agenda import Agenda, departure, new_agenda, offer, take
 from sub2sub.timing.agenda import forget as forget_copies
 from sub2sub.timing.latency import HOPS as COUNTS_HOPS
 from sub2sub.timing.latency import Clock, travel
 
-# Where a peer's draws for each purpose begin; two a message: whether it and its acknowledgement are lost.
+# The first draw of a peer for each purpose. Two draws per message: is it lost, is its acknowledgement lost?
 SHORTCUT, LOSS = 0, 1 << 32
-# Rows of the counts of an event.
+# Rows of `counts`, which has a column for each event.
 REACHED, DELIVERED, HOPS, MESSAGES, LOCAL, DUPLICATES, SPAM, FAILED, ACKS = range(9)
 TAIL, TARGETS = 0, 1
-# What is noted of a peer: the last event it took, copies of it that it got and messages it sent on; and
-# events taken, copies received, messages sent and copies that failed in all.
+# Columns of `Scratch.notes`. Of the last event that a peer took: its number, copies received, messages sent.
+# Over all events: events taken, copies received, messages sent, copies of events that it does not match.
 SEEN, COPIES, SENT, TAKEN, RECEIVED, FORWARDED, SPAMMED, NOTES = 0, 1, 2, 3, 4, 5, 6, 8
-AHEAD = 3  # peers to look ahead
-LINE = 8  # links that a cache line holds
-MOST = 1024  # copies or messages told apart in histograms
+AHEAD = 3  # how many peers ahead of its turn a peer's views are prefetched
+MOST = 1024  # bins of the histograms; the last one also counts everything beyond it
 
 
 class World(NamedTuple):
-    """What all events have in common."""
+    """The overlay, the network and the settings: the same for all events."""
 
     links: Links
     ring_number: NDArray[np.int64]  # (n,) number of a peer's first ring link, among all ring links
@@ -78,61 +75,56 @@ class World(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Where one thread works; arrays as large as the population, used again for each event."""
+    """The scratch space of one thread, used again for each event."""
 
     wanted: NDArray[np.int64]  # (n / 64,) a bit for each peer, set if its box contains the event
     notes: NDArray[np.int64]  # (n, NOTES), a cache line each
-    seen_host: NDArray[np.int64]  # (hosts,) last event that the application took
+    seen_host: NDArray[np.int64]  # (hosts,) last event that the host's application took
     queue: NDArray[np.int32]  # (n,) peers in the order in which they took the event,
-    came_from: NDArray[np.int32]  # whom each got it from,
-    levels: NDArray[np.int64]  # and how many of them at each hop
-    places: NDArray[np.int32]  # numbers of one peer's links, in order but while shortcuts are drawn
-    swapped: NDArray[np.int32]  # which of them are not in their place
-    targets: NDArray[np.int64]  # whom one peer has sent the event to,
-    took: NDArray[np.uint8]  # and whether it has it, as far as that peer knows
-    ends: NDArray[np.int64]  # (2,) how far the queue and the targets go
-    histograms: NDArray[np.int64]  # (2, MOST) deliveries by copies and by messages sent on
-    broken: NDArray[np.uint8]  # (ring links,) those along which a message failed
+    came_from: NDArray[np.int32]  # (n,) the peer that sent the event to each of them
+    levels: NDArray[np.int64]  # (n + 1,) how many peers took it at each hop
+    places: NDArray[np.int32]  # 0, 1, 2, ...: the numbers of one peer's links, shuffled to draw shortcuts
+    swapped: NDArray[np.int32]  # which of them to put back afterwards
+    targets: NDArray[np.int64]  # the peers to which one peer has sent the event
+
+    ends: NDArray[np.int64]  # (2,) the lengths of the queue and of the targets
+    histograms: NDArray[np.int64]  # (2, MOST) deliveries by copies received and by messages sent
+    broken: NDArray[np.uint8]  # (ring links,) 1 for those along which a message failed
     agenda: Agenda  # copies on their way, in a network with latencies
 
 
-def new_scratch(links: Links, hosts: Hosts, shortcuts: int, retries: int, clock: Clock) -> Scratch:
+def new_scratch(world: World) -> Scratch:
     """Clean scratch space."""
+    links, clock = world.links, world.clock
     n = len(links.boxes)
     widest = links.near.shape[1] + links.random.shape[1] + int(links.ring_size.max(initial=0))
-    targets = 2 * (retries + 1) + shortcuts
+    targets = 2 * (world.retries + 1) + world.shortcuts
     notes = aligned((n, NOTES), 0, np.int64)
     notes[:, SEEN] = -1
     return Scratch(
-        np.zeros((n + 63) // 64, np.int64), notes, np.full(max(hosts.start.size - 1, 0), -1),
+        np.zeros((n + 63) // 64, np.int64), notes, np.full(max(world.hosts.start.size - 1, 0), -1),
         np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n + 1, np.int64),
         np.arange(widest, dtype=np.int32), np.empty(widest, np.int32), np.empty(targets, np.int64),
-        np.empty(targets, np.uint8), np.zeros(2, np.int64), np.zeros((2, MOST), np.int64),
+        np.zeros(2, np.int64), np.zeros((2, MOST), np.int64),
         np.zeros(int(links.ring_size.sum(dtype=np.int64)), np.uint8),
         new_agenda(n if clock.timed else 0, clock),
     )  # fmt: skip
 
 
 @rule
-def _wants(wanted, peer):
-    """Whether the event at hand matches a peer."""
-    return (wanted[peer >> 6] >> (peer & 63)) & 1 == 1
-
-
-@rule
 def mark(wanted, members, first, last):
-    """Turn the bits of members[first .. last - 1]: set them before an event, clear them after it."""
+    """Flip the bits of members[first .. last - 1]: sets them before an event, clears them after it."""
     for k in range(first, last):
         wanted[members[k] >> 6] ^= np.int64(1) << (members[k] & 63)
 
 
 @rule
 def _receive(world, e, peer, sender, when, scratch, counts):
-    """A message arrives at the host of `peer`; whether somebody there has the event from then on."""
+    """A message arrives at the host of `peer`; whether a peer of that host has the event now."""
     taker = peer
     if world.alive[peer] == 0:
         taker = resident(world.hosts, scratch.wanted, peer)
-    elif not _wants(scratch.wanted, peer):
+    elif not wants(scratch.wanted, peer):
         taker = np.int64(-1)
     notes = scratch.notes
     if taker < 0:
@@ -144,7 +136,7 @@ def _receive(world, e, peer, sender, when, scratch, counts):
         counts[DUPLICATES, e] += 1
         notes[taker, COPIES] += 1
         if world.clock.kind != COUNTS_HOPS:
-            offer(scratch.agenda, taker, sender, when)  # this may be the first one after all
+            offer(scratch.agenda, taker, sender, when)  # this copy may arrive before the others
         return True
     notes[taker, SEEN], notes[taker, COPIES], notes[taker, SENT] = e, 1, 0
     notes[taker, TAKEN] += 1
@@ -171,7 +163,7 @@ def _is_lost(world, draws, k):
 
 @rule
 def _leaves(world, sender, peer, waited, scratch):
-    """When a message leaves its sender; of no meaning where hops are counted."""
+    """When a message leaves its sender; 0 where hops are counted, because nothing uses it there."""
     if world.clock.kind == COUNTS_HOPS:
         return 0.0
     return departure(world.clock, scratch.agenda.free, sender, peer, scratch.agenda.when[sender], waited)
@@ -179,9 +171,10 @@ def _leaves(world, sender, peer, waited, scratch):
 
 @rule
 def _send_afar(world, e, sender, peer, tries, waited, draws, scratch, counts):
-    """Send the event to another host until it answers, `tries` times at most; whether it said it has it.
+    """Send the event to another host until it answers, at most `tries` times; whether it answers "taken".
 
-    No tries: sent once, unacknowledged, and taken to have arrived. `waited`: unanswered copies before it.
+    With `tries` 0 the event is sent once, without acknowledgement, and counts as taken. `waited` is the
+    number of messages in this direction that were not answered before.
     """
     reachable = world.group[sender] == world.group[peer] and is_up(world.hosts, world.alive, peer)
     leaves = _leaves(world, sender, peer, waited, scratch)
@@ -204,7 +197,7 @@ def _send_afar(world, e, sender, peer, tries, waited, draws, scratch, counts):
 
 @rule
 def _send(world, e, sender, peer, tries, waited, draws, scratch, counts):
-    """Send the event to a peer; whether somebody there has it now, as far as the sender knows."""
+    """Send the event to a peer; whether that peer's host has it now, as far as the sender knows."""
     if not share_host(world.hosts, sender, peer):
         took = _send_afar(world, e, sender, peer, tries, waited, draws, scratch, counts)
     elif world.alive[peer] == 1:  # a host knows which of its peers are gone
@@ -213,24 +206,26 @@ def _send(world, e, sender, peer, tries, waited, draws, scratch, counts):
         took = _receive(world, e, peer, sender, when, scratch, counts)
     else:
         took = False
-    place = scratch.ends[TARGETS]
-    scratch.targets[place], scratch.took[place] = peer, took
-    scratch.ends[TARGETS] = place + 1
+    scratch.targets[scratch.ends[TARGETS]] = peer
+    scratch.ends[TARGETS] += 1
     return took
 
 
 @rule
-def _sent_to(scratch, peer):
-    """What came of sending the event to a peer in this turn: 1 it has it, 0 it has not, -1 not sent."""
+def _is_target(scratch, peer):
+    """Whether the event was sent to a peer in this turn."""
+    found = False
     for k in range(scratch.ends[TARGETS]):
-        if scratch.targets[k] == peer:
-            return np.int64(scratch.took[k])
-    return np.int64(-1)
+        found |= scratch.targets[k] == peer
+    return found
 
 
 @rule
 def _follow_ring(world, e, peer, came_from, draws, scratch, counts):
-    """Forward to the nearest neighbour up the ring that matches, then down the ring."""
+    """Forward to the nearest matching neighbour up the ring, and to the nearest down the ring.
+
+    A target is where both ways meet: behind it are only targets of the other way.
+    """
     links = world.links
     first, size = links.ring_start[peer], np.int64(links.ring_size[peer])
     for direction in (1, -1):
@@ -238,24 +233,22 @@ def _follow_ring(world, e, peer, came_from, draws, scratch, counts):
         place = first if direction == 1 else first + size - 1
         for _ in range(size):
             neighbour = np.int64(links.ring_peer[place])
-            if _wants(scratch.wanted, neighbour):
-                before = _sent_to(scratch, neighbour)
-                if neighbour == came_from or before == 1:
+            if wants(scratch.wanted, neighbour):
+                if neighbour == came_from or _is_target(scratch, neighbour):
                     break
-                if before < 0:
-                    waited = failed * world.tries
-                    if _send(world, e, peer, neighbour, world.tries, waited, draws, scratch, counts):
-                        break
-                    scratch.broken[world.ring_number[peer] + place - first] = 1
-                    failed += 1
-                    if failed > world.retries:
-                        break
+                waited = failed * world.tries
+                if _send(world, e, peer, neighbour, world.tries, waited, draws, scratch, counts):
+                    break
+                scratch.broken[world.ring_number[peer] + place - first] = 1
+                failed += 1
+                if failed > world.retries:
+                    break
             place += direction
 
 
 @rule
 def _follow_shortcuts(world, e, peer, came_from, draws, scratch, counts):
-    """Forward along random links that match, to peers not yet sent to."""
+    """Forward along random links that match, to peers to which it was not sent yet."""
     links = world.links
     left = world.shortcuts
     total = np.int64(links.near_size[peer]) + np.int64(links.random_size[peer])
@@ -269,7 +262,7 @@ def _follow_shortcuts(world, e, peer, came_from, draws, scratch, counts):
         scratch.swapped[tried] = other
         tried += 1
         to = target(links, peer, place)
-        if _wants(scratch.wanted, to) and to != came_from and _sent_to(scratch, to) < 0:
+        if wants(scratch.wanted, to) and to != came_from and not _is_target(scratch, to):
             _send(world, e, peer, to, 0, 0, draws, scratch, counts)
             left -= 1
     for k in range(tried):
@@ -278,10 +271,7 @@ def _follow_shortcuts(world, e, peer, came_from, draws, scratch, counts):
 
 @rule
 def forward(world, e, peer, came_from, draws, scratch, counts):
-    """Let a peer forward the event; the scratch's targets tell to whom, and whether it knows that it arrived.
-
-    `mark` has set who wants it.
-    """
+    """Let a peer forward the event; `mark` has set the bits of the peers that match."""
     scratch.ends[TARGETS] = 0
     _follow_ring(world, e, peer, came_from, draws, scratch, counts)
     _follow_shortcuts(world, e, peer, came_from, draws, scratch, counts)
@@ -289,7 +279,7 @@ def forward(world, e, peer, came_from, draws, scratch, counts):
 
 @rule
 def _look_ahead(links, scratch, head):
-    """Have the views of peers whose turn comes soon fetched meanwhile; the outcome is the same without."""
+    """Prefetch the views of peers whose turn comes soon; this does not change the outcome."""
     tail = scratch.ends[TAIL]
     if head + 2 * AHEAD < tail:
         later = np.int64(scratch.queue[head + 2 * AHEAD])
@@ -297,20 +287,19 @@ def _look_ahead(links, scratch, head):
         prefetch(links.ring_size, later)
     if head + AHEAD < tail:
         soon = np.int64(scratch.queue[head + AHEAD])
-        for k in range(0, links.near.shape[1], LINE):
-            prefetch(links.near, soon * links.near.shape[1] + k)
-        for k in range(0, links.random.shape[1], LINE):
-            prefetch(links.random, soon * links.random.shape[1] + k)
+        prefetch_row(links.near, soon)
+        prefetch_row(links.random, soon)
         first, size = links.ring_start[soon], np.int64(links.ring_size[soon])
-        for k in range(0, size, 2 * LINE):
+        for k in range(0, size, LANES32):
             prefetch(links.ring_peer, first + k)
 
 
 @hot
 def spread(world, e, entry, key, scratch, counts):
-    """Spread event e from a peer on, hop by hop; returns the hop of the last delivery, -1 for none.
+    """Spread event e hop by hop, beginning at the peer `entry`; the hop of the last delivery, -1 for none.
 
-    `mark` has set who wants it. A peer's draws are those of its number under `key`, whenever its turn comes.
+    `mark` has set the bits of the peers that match. The draws of a peer depend on `key` and its number, not
+    on the order of turns.
     """
     counts[HOPS, e] = -1
     if entry < 0 or not is_up(world.hosts, world.alive, entry):
@@ -342,9 +331,9 @@ def _count_loads(scratch):
 
 @hot
 def spread_in_time(world, e, entry, key, scratch, counts):
-    """Spread event e as `spread` does, copy by copy in the order of time; the most hops of a delivery.
+    """Spread event e as `spread` does, but in the order of time; the largest number of hops of a delivery.
 
-    Whoever got it stays on the agenda, with when and whom from, until it is told to `forget`.
+    The agenda keeps the time and the sender of each reception until `forget` clears it.
     """
     counts[HOPS, e] = -1
     if entry < 0 or not is_up(world.hosts, world.alive, entry):

@@ -1,13 +1,13 @@
-"""Virtual peers: several subscriptions of one host, each a peer of its own (Sub-2-Sub, Section 3).
+"""Virtual peers: a host with several subscriptions runs one peer for each (Sub-2-Sub, Section 3).
 
-The paper runs one virtual peer per subscription and leaves open what that means for an event. Here:
+The paper does not specify how such a host treats events. Here:
 
-- The application on a host gets an event once, whichever of its peers receives it first.
-- What a host's peers send one another stays on the host: it costs no message, is never lost, and is counted
-  apart.
-- A host is up as long as one of its peers is alive. A message to a peer that is gone from a host that is up
-  (its subscription was cancelled or changed, and the sender does not know yet) arrives: the host hands it to
-  a peer of its own that matches the event, if there is one, and otherwise has received spam.
+- The application on a host receives an event once, from the first of its peers that receives it.
+- Events that peers of one host pass to one another cost no message, are never lost, and are counted apart
+  (`Outcome.local`).
+- A host is up as long as one of its peers is alive. A subscription may have been cancelled or changed while
+  the sender of a message does not know it yet. The message then arrives at the host, if it is up. The host
+  passes it to one of its peers that matches the event; if there is none, the message is spam.
 """
 
 from __future__ import annotations
@@ -22,35 +22,15 @@ from sub2sub.kernels.compilation import rule
 
 
 class Hosts(NamedTuple):
-    """Which peers share a host; all three empty where every peer has a host to itself.
+    """Which peers share a host; all three arrays are empty where every peer has a host to itself."""
 
-    Attributes
-    ----------
-    of : (n,) int64
-        Host of each peer, numbered from 0; -1 for a peer without one.
-    start : (hosts + 1,) int64
-        The live peers of host h are ``peers[start[h] : start[h + 1]]``.
-    peers : int64
-    """
-
-    of: NDArray[np.int64]
-    start: NDArray[np.int64]
+    of: NDArray[np.int64]  # (n,) host of each peer, numbered from 0; -1 for a peer without one
+    start: NDArray[np.int64]  # (hosts + 1,) the live peers of host h are `peers[start[h] : start[h + 1]]`
     peers: NDArray[np.int64]
 
 
 def hosts_of(host: ArrayLike, alive: NDArray[np.uint8]) -> Hosts:
-    """The live peers of each host.
-
-    Parameters
-    ----------
-    host : (n,) array_like of int
-        Any number for each host, below 0 for a peer without one.
-    alive : (n,) uint8
-
-    Raises
-    ------
-    InputError
-        When there is not one integer for each peer.
+    """The live peers of each host. Hosts may have any numbers; a number below 0 means no host.
 
     Examples
     --------
@@ -74,6 +54,12 @@ def hosts_of(host: ArrayLike, alive: NDArray[np.uint8]) -> Hosts:
 
 
 @rule
+def wants(wanted, peer):
+    """Whether a peer matches the current event; `wanted` has one bit per peer."""
+    return (wanted[peer >> 6] >> (peer & 63)) & 1 == 1
+
+
+@rule
 def share_host(hosts, a, b):
     """Whether two peers run on one host."""
     return hosts.of.shape[0] > 0 and hosts.of[a] == hosts.of[b] and hosts.of[a] >= 0
@@ -81,7 +67,7 @@ def share_host(hosts, a, b):
 
 @rule
 def is_up(hosts, alive, peer):
-    """Whether the host of a peer, alive or gone, answers."""
+    """Whether the host of a peer answers; the peer itself may be gone."""
     if alive[peer] == 1:
         return True
     if hosts.of.shape[0] == 0 or hosts.of[peer] < 0:
@@ -91,13 +77,9 @@ def is_up(hosts, alive, peer):
 
 @rule
 def resident(hosts, wanted, peer):
-    """Who takes an event that arrived for a peer that is gone: one of its host that matches, -1 for nobody.
-
-    `wanted` has a bit for each peer, set if it matches.
-    """
+    """The peer that takes an event in place of a peer that is gone: a match on the same host, -1 for none."""
     if hosts.of.shape[0] > 0 and hosts.of[peer] >= 0:
         for k in range(hosts.start[hosts.of[peer]], hosts.start[hosts.of[peer] + 1]):
-            other = hosts.peers[k]
-            if (wanted[other >> 6] >> (other & 63)) & 1 == 1:
-                return other
+            if wants(wanted, hosts.peers[k]):
+                return hosts.peers[k]
     return np.int64(-1)

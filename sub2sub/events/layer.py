@@ -1,7 +1,7 @@
-"""Recovery of missed events as a layer of the overlay: stepped after the rings, billed like any other.
+"""Recovery of missed events as a layer of the overlay, stepped after the ring layer.
 
-It keeps the events that are published with `publish`; a cycle of digests then passes with every step
-(`sub2sub.events.recovery`). A newcomer has none of the events of those that had its number before.
+`publish` adds events; every step then exchanges one cycle of digests (`sub2sub.events.recovery`). A newcomer
+starts without events, also where another peer had its number before.
 """
 
 from __future__ import annotations
@@ -12,37 +12,36 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sub2sub.events.audience import half_open
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.recent_events import RecoverySettings
 from sub2sub.events.recovery import Recovery
 from sub2sub.geometry.matching import match_boxes
 from sub2sub.overlay.growth import Renumbering
+from sub2sub.overlay.layer import LayerBase
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import table_links
 
 if TYPE_CHECKING:
     from sub2sub.overlay.overlay import Overlay
 
-LONG_AGO = -1  # when those of the start joined
+LONG_AGO = -1  # the cycle in which the peers of the start joined
 
 
 class EventShare(NamedTuple):
-    """Pairs of an event and a peer that is to have it, and those in which it has."""
+    """Pairs of an event and a peer that matches it: how many there are, and in how many the peer has it."""
 
     wanted: int
     has: int
 
 
-class RecentEvents:
+class RecentEvents(LayerBase):
     """The recent events of a population.
 
     Parameters
     ----------
     overlay : Overlay
-        On whose rings events are recovered.
-    settings : RecoverySettings
-    seed : int
+        Events are recovered along its rings.
 
     Examples
     --------
@@ -67,21 +66,20 @@ class RecentEvents:
         self.joined = np.full(len(overlay.population), LONG_AGO)
 
     def publish(self, events: ArrayLike, outcome: Outcome, cycle: int) -> None:
-        """Add events as far as they have spread; `outcome` with receptions."""
+        """Add events, and the peers that have them by an outcome with receptions."""
         self.recovery.publish(Links.of(self.overlay), self.overlay.network, events, outcome, cycle)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
-        """Let every live peer see to its neighbours."""
+        """Let every live peer send digests of its recent events."""
         return self.recovery.step(Links.of(self.overlay), network, cycle)
 
     def shares(self, cycle: int) -> dict[int, EventShare]:
-        """By cycles since publication: of the peers that were there then, want an event and stay, who has it.
+        """By cycles since publication, how many of the matching peers that were there then have the events.
 
-        What is asked of the simulator, not of any peer.
+        Peers that have left since are not counted. The simulator computes this; no peer knows it.
         """
-        population, alive = self.overlay.population, self.overlay.network.alive == 1
+        alive, (low, high) = self.overlay.network.alive == 1, half_open(self.overlay.population)
         numbers, points, since = self.recovery.recent(cycle)
-        low, high = (np.ascontiguousarray(population.boxes[:, side, : population.d]) for side in (0, 1))
         found: dict[int, EventShare] = {}
         for published in np.unique(since):
             own = np.flatnonzero(since == published)
@@ -97,12 +95,8 @@ class RecentEvents:
         self.joined[peers] = cycle
         self.recovery.forget(peers)
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """None of its own."""
-        return table_links()
-
     def grow(self, moved: Renumbering) -> None:
-        """Go on with more peers."""
+        """Move the state of all peers to their new numbers."""
         self.joined = moved.rows(self.joined, LONG_AGO)
         self.recovery.renumber(moved)
 

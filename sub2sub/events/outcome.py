@@ -1,25 +1,25 @@
-"""What became of events: per event, per peer, and for a set of them (Sub-2-Sub, Section 4.2's four facets).
+"""The outcome of events: deliveries and costs per event, per peer, and as one summary.
 
-One form for every system of the project: `sub2sub.events.dissemination` fills it for rings, and
-`sub2sub.events.accounting` from what the members of a gossip protocol sent and received.
+The summary has the four facets of Sub-2-Sub, Section 4.2. Every system of the project uses this form:
+`sub2sub.events.dissemination` fills it for rings, `sub2sub.events.accounting` for gossip protocols.
 
-A *delivery* is the first copy of an event that arrives at a subscriber that wants it and did not publish it.
-Of the messages of an event, each from one host to another,
+A *delivery* is the first copy of an event that arrives at a subscriber that matches it and did not publish
+it. For every event, counting messages between hosts,
 
     messages = deliveries + duplicates + spam + failed
 
-where a *duplicate* is any further copy at one that wants it (any at all at its publisher), *spam* a copy at a
-host that does not want it, and *failed* one that was lost or sent to a peer that is down. Acknowledgements
-and messages that carry no event (*control*: announcements, requests), where a system needs them, are messages
-besides. *Messages per delivery* are all messages, these included, over all deliveries: in `run`, `compare`
-and `reproduce` alike.
+- a *duplicate* is any further copy at a subscriber that matches, and any copy at the publisher;
+- *spam* is a copy at a host that does not match;
+- a *failed* message was lost, or sent to a peer that is down.
 
-Peers of one host hand events to one another without a message (`local`). Where hosts have several peers,
-`messages + local` are first receptions of peers, duplicates, spam and failures.
+Acknowledgements, and messages that carry no event (*control*: announcements and requests), are counted apart.
+*Messages per delivery* are all messages, these included, over all deliveries: in `run`, `compare` and
+`reproduce` alike. Peers of one host pass events to one another without a message (`local`). Where hosts have
+several peers, `messages + local` = first receptions of peers + duplicates + spam + failed.
 
-The *hit ratio* is the share of those an event is meant for that have it; a publisher that wants its own event
-has it. Ratios over events give each event the same weight, however many subscribers it has; events meant for
-nobody are left out of them.
+The *hit ratio* is the share of the subscribers matching an event that have it, the publisher included. Means
+over events give each event the same weight, however many subscribers it has; events without a match are left
+out.
 """
 
 from __future__ import annotations
@@ -42,45 +42,44 @@ def _none() -> Counts:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of m events among n peers.
+    """The outcome of m events among n peers.
 
     Attributes
     ----------
     matches, applications : (m,) int64
         Live peers that match an event, and the hosts they run on.
     reached, delivered : (m,) int64
-        Those of them that have it in the end: peers, and hosts.
+        How many of these peers, and of these hosts, have it in the end.
     hops : (m,) int64
-        Hop at which the last of them got it, counted from where it entered; -1 if nobody did.
+        Hop at which the last of them received it, counted from its entry; -1 if no peer did.
     messages : (m,) int64
-        Messages sent from host to host, arrived or not. What it takes to find an entry is not among them.
+        Messages sent from host to host, whether they arrived or not. Finding an entry is not included.
     local : (m,) int64
-        What peers of one host sent one another.
+        Copies that peers of one host sent to one another.
     duplicates, spam, failed : (m,) int64
-        Copies, local ones included, at a peer that had the event already; at a host no peer of which matches
-        it; sent to one that is down or out of reach, or lost.
+        Copies, local ones included: at a peer that already had the event; at a host without a matching peer;
+        lost, or sent to a peer that is down or out of reach.
     acks : (m,) int64
         Acknowledgements.
     parasitic : (m,) int64
-        Those of the messages that were sent by hosts that do not want the event.
+        Messages that were sent by hosts that do not match the event.
     entry : (m,) int64
         The peer at which it entered, -1 for none.
     entered : (m,) int64
-        1 where that copy, which no message of these brought, is among `reached` (or `spam`), else 0.
+        1 if the copy at the entry is included in `reached` (or `spam`), else 0; no message brought it.
     taken, received, forwarded, spammed : (n,) int64
-        Events that each peer wanted and has, copies of them that it got, the one that entered at it included,
-        messages that it sent, and copies of what it does not want.
+        Per peer: events that it matches and has; copies of them that it received, or that entered there;
+        messages that it sent; copies of events that it does not match.
     copies, sent : int64
-        Receptions by the number of copies the peer got in the end, and by the number of messages it sent on.
+        Histograms over receptions: copies that the peer received in the end, and messages that it sent.
     failures : (f, 2) int64
-        Ring links (holder, neighbour) along which a message failed, each once: what a holder may drop.
+        Ring links (holder, neighbour) along which a message failed, each once; the holder may drop them.
     receptions : Receptions, optional
-        Who got what when, if it was recorded.
+        Which peer received which event at which hop, if it was recorded.
     control : (m,) int64, or empty for none
         Messages that carry no event: announcements of events, and requests for them.
     times : Times, optional
-        Milliseconds to each delivery, where the network tells them; hops are then those of the first copy's
-        way.
+        Milliseconds to each delivery, if the network has latencies; `hops` are then those of the first copy.
     """
 
     matches: Counts
@@ -110,68 +109,68 @@ class Outcome:
 
     @property
     def wanted(self) -> NDArray[np.bool_]:
-        """Which events are meant for somebody."""
+        """Which events have a match."""
         wanted: NDArray[np.bool_] = self.applications > 0
         return wanted
 
     @property
     def complete(self) -> NDArray[np.bool_]:
-        """Which events reached all they are meant for; trivially those that are meant for nobody."""
+        """Which events reached all their matches; events without a match are complete."""
         complete: NDArray[np.bool_] = self.delivered == self.applications
         return complete
 
     @property
     def complete_share(self) -> float:
-        """Share of events that reached all they are meant for, of those meant for somebody."""
+        """Of the events that have a match, the share that reached all of them."""
         return _mean(self.complete[self.wanted])
 
     @property
     def hit_ratios(self) -> NDArray[np.float64]:
-        """Share of the applications an event is meant for that got it; 1 where there is none."""
+        """For each event the share of its matching hosts that have it; 1 where there is none."""
         return np.where(self.wanted, self.delivered / np.maximum(self.applications, 1), 1.0)
 
     @property
     def hit_ratio(self) -> float:
-        """Mean of the hit ratios of all events meant for somebody."""
+        """Mean hit ratio of all events that have a match."""
         return _mean(self.hit_ratios[self.wanted])
 
     @property
     def incomplete_hit_ratio(self) -> float:
-        """Mean of the hit ratios of the events that are not complete; NaN when all are."""
+        """Mean hit ratio of the events that are not complete; NaN if all are complete."""
         return float(self.hit_ratios[~self.complete].mean()) if not self.complete.all() else float("nan")
 
     @property
     def deliveries(self) -> Counts:
-        """Subscribers, the publisher apart, that each event was delivered to."""
+        """The number of subscribers, the publisher apart, that received each event."""
         deliveries: Counts = np.maximum(self.delivered - self.entered, 0)
         return deliveries
 
     @property
     def owed(self) -> Counts:
-        """Subscribers, the publisher apart, that each event is meant for."""
+        """The number of subscribers, the publisher apart, that match each event."""
         owed: Counts = np.maximum(self.applications - self.entered, 0)
         return owed
 
     @property
     def billed(self) -> Counts:
-        """Messages of each event, with acknowledgements and those that carry no event."""
+        """Messages of each event, including acknowledgements and messages that carry no event."""
         billed: Counts = self.messages + self.acks
         return billed + self.control if self.control.size else billed
 
     @property
     def messages_per_delivery(self) -> float:
-        """All messages, those without an event included, over all deliveries."""
+        """All messages, including those that carry no event, over all deliveries."""
         return float(self.billed.sum() / max(int(self.deliveries.sum()), 1))
 
     def unbalanced(self) -> int:
-        """By how many messages the counts do not balance: 0, or something is wrong."""
+        """By how many messages the equation above is violated: 0 unless there is a bug."""
         counted = self.reached + self.duplicates + self.spam + self.failed
         return int(np.abs(self.messages + self.local + self.entered - counted).sum())
 
     def summary(self) -> dict[str, float]:
-        """A set of events in one row: delivery, speed, cost, load balance.
+        """All events in one row: delivery, speed, cost, load balance.
 
-        Loads are per event that a peer took: one with a wide subscription gets more events, as it wants to.
+        Loads are per event that a peer takes, because a peer with a wide subscription takes more events.
         """
         deliveries = max(int(self.deliveries.sum()), 1)
         busy = self.taken > 0
@@ -211,7 +210,7 @@ class Outcome:
 
 
 def gini(values: ArrayLike) -> float:
-    """Gini coefficient: 0 when all values are equal, towards 1 when one has everything.
+    """Gini coefficient: 0 if all values are equal, close to 1 if one of many has everything.
 
     Examples
     --------

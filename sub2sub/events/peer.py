@@ -1,13 +1,12 @@
-"""One peer and an event: the peers that it forwards to, and the answers that it still waits for.
+"""How one peer forwards an event: to which peers, and which answers it still waits for.
 
-Sub-2-Sub, Section 4.2; `sub2sub.events.forwarding` says where it is read differently and what is added. Live
-peers run this, and the kernel must make the same decisions, draw for draw.
+Sub-2-Sub, Section 4.2; `sub2sub.events.forwarding` lists the deviations and additions. Live peers run this,
+and the kernels must make the same decisions with the same random numbers.
 
-`forward` is the rule; its driver says of each message whether it was taken. In the simulator an answer comes
-within the hop, and the driver delivers the message to find out. Between live peers it is waited for a few
-cycles, and the driver (`Forwarder`) goes by those that have failed so far: when one fails, the rule is asked
-again with the same draws, and the event is sent to the peers that it names in addition. Live connections
-repeat lost messages themselves.
+`forward` is the rule. It calls `send` for each message, which returns whether the peer took the event. In the
+tests `send` delivers the message at once. Live peers wait some cycles for an answer: `Forwarder` keeps the
+peers that have failed so far, calls `forward` again with the same random numbers when one more fails, and
+sends the event to the additional targets. Live connections repeat lost messages themselves.
 """
 
 from __future__ import annotations
@@ -26,11 +25,60 @@ EventT = TypeVar("EventT", bound="Event")
 
 
 class Views(NamedTuple):
-    """What a peer knows when it forwards; ring neighbours in the order of the ring, starting after it."""
+    """The links of a peer; ring neighbours in the order of the ring, beginning with its successor."""
 
     near: Sequence[Descriptor]
     random: Sequence[Descriptor]
     ring: Sequence[Descriptor]
+
+
+@dataclass
+class _Turn:
+    """A peer's turn to forward one event; see `forward` for the fields."""
+
+    point: Coordinates
+    came_from: int | None
+    settings: DisseminationSettings
+    send: Callable[[Descriptor, int], bool | None]
+    sent: dict[int, Descriptor] = field(default_factory=dict)  # the targets, by ID
+
+    def follow_ring(self, neighbours: Sequence[Descriptor]) -> None:
+        """Forward to the nearest neighbour that matches; if it does not take the event, to the next ones.
+
+        A target is where both ways around the ring meet: behind it are only targets of the other way.
+        """
+        failed = 0
+        for peer in neighbours:
+            if not peer.matches(self.point):
+                continue
+            if peer.id == self.came_from or peer.id in self.sent or failed > self.settings.retries:
+                return
+            if self._takes(peer, failed * self.settings.tries):
+                return
+            failed += 1
+
+    def follow_shortcuts(self, links: list[Descriptor], dice: Dice) -> None:
+        """Forward to random links that match, without acknowledgement."""
+        left = self.settings.shortcuts
+        for k in range(len(links)):
+            if left == 0:
+                return
+            other = k + dice.below(SHORTCUT + k, len(links) - k)
+            links[k], links[other] = links[other], links[k]
+            peer = links[k]
+            if peer.id != self.came_from and peer.id not in self.sent and peer.matches(self.point):
+                self.sent[peer.id] = peer
+                self.send(peer, 0)
+                left -= 1
+
+    def _takes(self, peer: Descriptor, waited: int) -> bool:
+        """Send the event to an adjacent neighbour, again while it does not answer; whether it takes it."""
+        self.sent[peer.id] = peer
+        for again in range(self.settings.tries):
+            answer = self.send(peer, waited + again)
+            if answer is not None:
+                return answer
+        return False
 
 
 def forward(
@@ -41,21 +89,20 @@ def forward(
     dice: Dice,
     send: Callable[[Descriptor, int], bool | None],
 ) -> dict[int, Descriptor]:
-    """Forward an event to the adjacent ring neighbours and along random shortcuts; returns to whom.
+    """Forward an event to the adjacent ring neighbours and along random shortcuts; the targets by ID.
 
     Parameters
     ----------
-    views : Views
     point : tuple of float
         The event.
     came_from : int or None
-        ID of the peer it came from.
-    settings : DisseminationSettings
+        ID of the peer that sent it, None at its publisher.
     dice : Dice
-        The peer's draws for this event.
+        The peer's random numbers for this event.
     send : callable
-        Sends the event to a peer, after so many messages on the same side of the ring that were not taken;
-        returns whether that says it has it now, None if it says nothing.
+        `send(peer, waited)` sends the event to a peer and returns whether the peer says that it has it now,
+        None if it does not answer. `waited` is the number of messages in this direction that were not
+        answered before.
 
     Examples
     --------
@@ -69,90 +116,53 @@ def forward(
     >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer, _: next(answers)))
     [20, 40]
     """
-    sent: dict[int, Descriptor] = {}
-    took: set[int] = set()
-
-    def takes(peer: Descriptor, waited: int) -> bool:
-        """Send it to an adjacent neighbour, again while that is silent."""
-        sent[peer.id] = peer
-        answer = None
-        for again in range(settings.tries):
-            answer = send(peer, waited + again)
-            if answer is not None:
-                break
-        if answer:
-            took.add(peer.id)
-        return bool(answer)
-
-    def follow_ring(neighbours: Sequence[Descriptor]) -> None:
-        """To the nearest that matches; to the next ones while nobody takes it."""
-        failed = 0
-        for peer in neighbours:
-            if not peer.matches(point):
-                continue
-            if peer.id == came_from or peer.id in took or failed > settings.retries:
-                return
-            if peer.id not in sent:
-                if takes(peer, failed * settings.tries):
-                    return
-                failed += 1
-
-    follow_ring(views.ring)
-    follow_ring(views.ring[::-1])
-    links = [*views.near, *views.random, *(views.ring if settings.ring_shortcuts else ())]
-    left = settings.shortcuts
-    for k in range(len(links)):
-        if left == 0:
-            break
-        other = k + dice.below(SHORTCUT + k, len(links) - k)
-        links[k], links[other] = links[other], links[k]
-        peer = links[k]
-        if peer.id != came_from and peer.id not in sent and peer.matches(point):
-            sent[peer.id] = peer
-            send(peer, 0)
-            left -= 1
-    return sent
+    turn = _Turn(point, came_from, settings, send)
+    turn.follow_ring(views.ring)
+    turn.follow_ring(views.ring[::-1])
+    turn.follow_shortcuts(
+        [*views.near, *views.random, *(views.ring if settings.ring_shortcuts else ())], dice
+    )
+    return turn.sent
 
 
 class Event(Protocol):
-    """What has to be known of an event."""
+    """The attributes of an event that forwarding needs."""
 
     @property
     def name(self) -> bytes:
-        """The same wherever it comes by."""
+        """Identifies the event at every peer."""
 
     @property
     def point(self) -> Coordinates:
-        """Where in the attribute space it is."""
+        """Its point in the attribute space."""
 
     @property
     def data(self) -> bytes:
-        """What it says."""
+        """Its content."""
         ...
 
 
 @dataclass
 class Forwarding(Generic[EventT]):
-    """An event on its way from a peer: to whom it was sent, and who has not answered yet."""
+    """One event that a peer forwards: its targets, and those that have not answered yet."""
 
     event: EventT
     came_from: int | None
     dice: Dice
-    waiting: dict[int, int] = field(default_factory=dict)  # since when, by ID
+    waiting: dict[int, int] = field(default_factory=dict)  # when it was sent to each target, by ID
     sent: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
 
 
 class Forwarder(Generic[EventT]):
-    """The events of one peer: each is taken once, forwarded once, and forwarded past those that fail.
+    """The events of one peer: it takes and forwards each once, and forwards it past neighbours that fail.
 
     Parameters
     ----------
-    settings : DisseminationSettings
     memory : int
-        Events remembered: as seen, and as waiting for acknowledgements.
+        The number of events remembered as seen, and of those that wait for acknowledgements.
     space : int
-        Bytes of events that wait for acknowledgements, unless it is one event.
+        The largest total size, in bytes, of events that wait for acknowledgements; one event may exceed it.
 
     Examples
     --------
@@ -186,7 +196,7 @@ class Forwarder(Generic[EventT]):
         self, event: EventT, came_from: int | None, views: Views, now: int, dice: Dice,
         doubted: Collection[int] = (),
     ) -> list[Descriptor]:  # fmt: skip
-        """Forward a new event; to whom. Past ring neighbours that are doubted it also goes to the next."""
+        """Forward a new event; the targets. A doubted ring neighbour gets it, and so does the next one."""
         self.open[event.name] = Forwarding(event, came_from, dice)
         self.held += len(event.data)
         while len(self.open) > self.memory or (self.held > self.space and len(self.open) > 1):
@@ -194,7 +204,7 @@ class Forwarder(Generic[EventT]):
         return self._next(event.name, views, now, doubted)
 
     def taken(self, name: bytes, by: int) -> bool:
-        """Note that a peer has an event; whether it was sent to that peer."""
+        """Record that a peer has an event; whether this answer was awaited."""
         if name not in self.open:
             return False
         waited = self.open[name].waiting.pop(by, None) is not None
@@ -204,7 +214,7 @@ class Forwarder(Generic[EventT]):
     def failed(
         self, name: bytes, at: int, views: Views, now: int, doubted: Collection[int] = ()
     ) -> list[Descriptor]:
-        """Note that a peer did not take an event; to whom to send it instead."""
+        """Record that a peer did not take an event; the peers to which to send it instead."""
         forwarding = self.open.get(name)
         if forwarding is None or at not in forwarding.waiting:
             return []
@@ -213,7 +223,7 @@ class Forwarder(Generic[EventT]):
         return self._next(name, views, now, doubted)
 
     def overdue(self, before: int) -> list[tuple[bytes, int]]:
-        """Events, each with a peer it was sent to before a moment and that has not answered."""
+        """Pairs (event, peer): the event was sent to the peer before this time, and it has not answered."""
         return [
             (name, id)
             for name, each in self.open.items()

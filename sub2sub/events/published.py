@@ -1,7 +1,6 @@
-"""What became of events that a program published, in the numbering of its own subscriptions.
+"""The results of published events, by the rows of the subscriptions that a program gave.
 
-Inside, peers are numbered in the order of the ring. A program that gave subscriptions as rows of a table
-wants results by row.
+Internally, peers are numbered in the order of their sequence IDs, not in the order of the rows.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sub2sub.events.audience import half_open
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.tables import Table
 from sub2sub.geometry.boxes import points
@@ -28,16 +28,16 @@ class Published:
     Attributes
     ----------
     events : Table
-        One row per event: its number and its values, `matches` (live subscriptions it is meant for),
-        `delivered`, `hit_ratio`, `hops` to the last of them, `messages`, `duplicates`, `spam`, `failed`,
-        `acks`, and the subscription it `entered` at, -1 for none.
+        One row per event: its number and its values, `matches` (live subscriptions that match it),
+        `delivered`, `hit_ratio`, `hops` to the last delivery, `messages`, `duplicates`, `spam`, `failed`,
+        `acks`, and the subscription at which it `entered`, -1 for none.
     received : Table
-        Who received what: `event`, `subscription` (the row it was given as), `hop`. The one an event entered
-        at is among them, at hop 0.
+        One row per reception: `event`, `subscription` (its row in the input), `hop`. The subscription at
+        which an event entered is included, at hop 0.
     missed : Table
-        Who should have, and did not: `event`, `subscription`.
+        One row per live match that did not receive the event: `event`, `subscription`.
     outcome : Outcome
-        The same and more, by peers, which are numbered in the order of the ring.
+        The same results and more, by peer number.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Published:
         outcome: Outcome,
         values: Mapping[str, NDArray[Any]] | None = None,
     ) -> Published:
-        """The outcome of events, recorded, in the population's own numbering; `values` by their names."""
+        """Tables from an outcome with receptions; `values` are the events' values by attribute name."""
         at = points(events, population.d)
         row = population.row
         named = dict(values or {f"x{k}": at[:, k] for k in range(population.d)})
@@ -79,8 +79,7 @@ class Published:
         assert outcome.receptions is not None
         found = outcome.receptions.table()
         received = {"event": found["event"], "subscription": row[found["peer"]], "hop": found["hop"]}
-        lows, highs = (population.boxes[:, side, : population.d].copy() for side in (0, 1))
-        wanted = match_boxes(lows, highs, at)
+        wanted = match_boxes(*half_open(population), at)
         event = np.repeat(np.arange(len(at)), np.diff(wanted.offsets))
         there = (network.alive == 1) & population.present
         has = np.isin(event * row.size + wanted.members, found["event"] * row.size + found["peer"])
@@ -90,7 +89,7 @@ class Published:
 
     @property
     def hit_ratio(self) -> float:
-        """Mean share of those an event is meant for that have it, of events meant for somebody."""
+        """Share of the matches that received an event, mean over the events that have matches."""
         return self.outcome.hit_ratio
 
     def summary(self) -> dict[str, float]:
@@ -98,7 +97,7 @@ class Published:
         return self.outcome.summary()
 
     def __repr__(self) -> str:
-        """In a line."""
+        """One line."""
         spam = int(self.outcome.spam.sum())
         return (
             f"<Published {self.events.rows} events: {self.received.rows} received, {self.missed.rows} "

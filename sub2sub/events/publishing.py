@@ -1,19 +1,19 @@
-"""Publishers: finding a peer that wants an event (Sub-2-Sub, end of Section 4.1).
+"""Publishers: how a publisher finds a peer that matches its event (Sub-2-Sub, end of Section 4.1).
 
-A publisher keeps no ring links. It knows one random peer, asks it for its links, keeps those nearest to the
-event's point, asks the nearest of them, and so on, greedily, until it knows a subscriber that matches. It
-hands the event to that one; `sub2sub.events.dissemination` goes on from there. A publisher that has found no
-match after so many steps assumes that there is none.
+A publisher keeps no ring links. It knows one random peer. It asks that peer for its links, keeps the links
+nearest to the event's point, asks the nearest of them, and so on, until it knows a subscriber that matches.
+It hands the event over to that subscriber, which forwards it (`sub2sub.events.dissemination`). A publisher
+that has found no match after `max_steps` steps assumes that there is none.
 
-Left open by the paper, and decided here:
+The paper does not specify the following. Here:
 
-- What a contacted peer offers: of its proximity and random links, and of its ring links unless `ring_offers`
-  is off, as many as a publisher keeps, the nearest to the event. Figure 8 needs the ring links.
-- A step is one exchange. The contact is only an address: what it subscribes to is learned by asking. An
-  attempt to hand the event to a peer that does not answer costs a step, too. The peer that accepts it
-  acknowledges it; that acknowledgement is counted, and assumed to be reliable.
-- A publisher that has asked every peer it keeps goes on from a random link of the last one that answered.
-- The walk is on the views as they are: a publisher asks as fast as it can, so they have no time to change.
+- A contacted peer offers the links that are nearest to the event: as many as a publisher keeps, from its
+  proximity, random and, unless `ring_offers` is off, ring links. Figure 8 needs the ring links.
+- A step is one exchange. A publisher knows only the address of its first contact, and learns that peer's
+  subscription by asking. An attempt to hand the event over to a peer that does not answer is a step, too. The
+  peer that accepts the event acknowledges it; this acknowledgement is counted, and never lost.
+- A publisher that has asked every peer it keeps asks a random link of the last peer that answered.
+- Views do not change during a walk: a publisher asks faster than gossip changes them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import peer_of
 
 STREAM = stream_number("publisher")
-CONTACT, REQUEST, REPLY, HAND_OVER = range(4)  # the draws of a step; those of the next one follow
+CONTACT, REQUEST, REPLY, HAND_OVER = range(4)  # the draws of a step, counted from PER_STEP times its number
 PER_STEP = 4
 MATCH = -1.0  # nearer than anything that does not match
 ENTRY, STEPS, MESSAGES, FAILED = range(4)
@@ -45,11 +45,11 @@ class PublisherSettings:
     Attributes
     ----------
     view : int
-        Peers a publisher keeps, and a contacted peer offers.
+        How many peers a publisher keeps, and how many links a contacted peer offers.
     ring_offers : bool
         Whether a contacted peer offers ring links as well.
     max_steps : int
-        Steps after which a publisher takes it that nobody is interested. The paper suggests 10 or 20.
+        After this many steps a publisher assumes that no peer matches. The paper suggests 10 or 20.
     """
 
     view: int = 20
@@ -62,16 +62,16 @@ class PublisherSettings:
 
 @dataclass(frozen=True)
 class Walks:
-    """How m publishers fared.
+    """The walks of m publishers.
 
     Attributes
     ----------
     entry : (m,) int64
-        The matching peer that took the event, -1 if none was found.
+        The matching peer that accepted the event, -1 if none was found.
     steps : (m,) int64
-        Steps made.
+        Number of steps.
     messages, failed : (m,) int64
-        Messages sent by publishers and to them, and those that did not arrive.
+        Messages from and to the publisher, and how many of them did not arrive.
     """
 
     entry: NDArray[np.int64]
@@ -81,11 +81,11 @@ class Walks:
 
     @property
     def found(self) -> NDArray[np.bool_]:
-        """Which publishers found somebody."""
+        """Which publishers found a match."""
         return self.entry >= 0
 
     def found_within(self, steps: int) -> NDArray[np.bool_]:
-        """Which publishers would have, had they given up after so many steps."""
+        """Which publishers found a match within that many steps."""
         return self.found & (self.steps <= steps)
 
     def as_table(self) -> dict[str, NDArray[Any]]:
@@ -112,20 +112,20 @@ def find_entry(
     cycle: int = 0,
     scale: NDArray[np.float64] | None = None,
 ) -> Walks:
-    """Let one publisher for each event walk to a peer that matches it, each from a random live peer.
+    """For each event, let a publisher walk from a random live peer to a peer that matches the event.
 
     Parameters
     ----------
     links : Links
         The views of all peers, `Links.of(overlay)`.
     network : Network
-        Live peers, partitions and loss. A publisher is in the part of its first contact.
+        Live peers, partitions and loss. A publisher is in the same partition as its first contact.
     events : (m, d) array_like
     settings : PublisherSettings
     seed, cycle : int
-        What the draws depend on, with the number of the event.
+        Random draws depend on these and on the number of the event.
     scale : (>= d,) float64, optional
-        What coordinates are multiplied by where distances are measured, `Population.scale`: powers of two.
+        Factors of the coordinates in distances, `Population.scale`: powers of two.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def find_entry(
     s = settings or PublisherSettings()
     at = links.packed(events)
     if scale is not None and (scale != 1.0).any():
-        with np.errstate(over="ignore"):  # an open end is as far away as can be
+        with np.errstate(over="ignore"):  # an open end may become infinite
             links, at = links._replace(boxes=links.boxes * scale), at * scale
     live = np.flatnonzero(network.alive)
     counts = np.zeros((4, len(at)), np.int64)
@@ -167,7 +167,7 @@ def distance_to(boxes, peer, events, e):
 
 @rule
 def nearest(kept):
-    """Place of the nearest peer not asked yet, -1 if all are."""
+    """Place of the nearest peer that was not asked yet, -1 if all were."""
     best = np.int64(-1)
     for k in range(kept.size[0]):
         if kept.asked[k] == 0 and (best < 0 or kept.distance[k] < kept.distance[best]):
@@ -177,7 +177,7 @@ def nearest(kept):
 
 @rule
 def keep(kept, peer, distance, asked):
-    """Put a peer not known yet into a free place or, if it is nearer, that of the farthest."""
+    """Keep a peer that is not known yet: in a free place, or instead of the farthest if it is nearer."""
     size = kept.size[0]
     place = np.int64(0)
     for k in range(size):
@@ -202,7 +202,7 @@ def _reached(faults, home, peer, bits):
 
 @rule
 def _hand_over(faults, home, e, bits, kept, counts):
-    """Hand the event to the nearest, if it matches: 1 it took it, 0 it does not answer, -1 nobody matches."""
+    """Hand the event to the nearest peer if it matches: 1 accepted, 0 no answer, -1 it does not match."""
     place = nearest(kept)
     if place < 0 or kept.distance[place] != MATCH:
         return -1
@@ -216,9 +216,22 @@ def _hand_over(faults, home, e, bits, kept, counts):
     return 1
 
 
+@rule
+def _learn(links, peer, events, e, ring_offers, kept):
+    """Keep a peer that answered, which need not be asked again, and the links that it offers."""
+    distance = distance_to(links.boxes, peer, events, e)
+    keep(kept, peer, distance, distance != MATCH)
+    offers = np.int64(links.near_size[peer]) + np.int64(links.random_size[peer])
+    if ring_offers:
+        offers += np.int64(links.ring_size[peer])
+    for k in range(offers):
+        other = target(links, peer, k)
+        keep(kept, other, distance_to(links.boxes, other, events, e), False)
+
+
 @hot
 def _walk(links, faults, live, events, e, ring_offers, max_steps, key, kept, counts):
-    """One publisher's way to a peer that matches event e."""
+    """The walk of one publisher to a peer that matches event e."""
     kept.size[0] = 0
     home, last = np.uint8(0), np.int64(-1)
     for step in range(max_steps):
@@ -248,14 +261,7 @@ def _walk(links, faults, live, events, e, ring_offers, max_steps, key, kept, cou
             counts[FAILED, e] += 1
             continue
         last = peer
-        distance = distance_to(links.boxes, peer, events, e)
-        keep(kept, peer, distance, distance != MATCH)
-        offers = np.int64(links.near_size[peer]) + np.int64(links.random_size[peer])
-        if ring_offers:
-            offers += np.int64(links.ring_size[peer])
-        for k in range(offers):
-            other = target(links, peer, k)
-            keep(kept, other, distance_to(links.boxes, other, events, e), False)
+        _learn(links, peer, events, e, ring_offers, kept)
         if _hand_over(faults, home, e, draw(key, first + HAND_OVER), kept, counts) == 1:
             return
 

@@ -1,16 +1,16 @@
-"""A peer's recent events, and how it makes sure that its neighbours on their rings have them, too.
+"""One peer's recent events, and how it passes them to ring neighbours that missed them.
 
-Not in Sub-2-Sub. While peers come and go, an event misses those whose neighbours do not know them yet. So a
-peer keeps its events for a few cycles, and once a cycle looks up its present neighbours on the ring of each
-of them. A neighbour that is known to have the event, because one of the two told the other, needs nothing.
-Any other is sent a *digest*, the names of such events; it answers with those it lacks, and is sent them.
-A peer that got an event in this way goes on at once. Where rings do not change, nothing is sent.
+This is not in Sub-2-Sub. While peers join and leave, an event misses peers whose neighbours do not know them
+yet. A peer therefore keeps its events for some cycles. Once per cycle it determines its two neighbours on the
+ring of each of these events. If a neighbour is not known to have the event, the peer sends it a *digest*: the
+names of such events. The neighbour asks for the events that it lacks, and receives them. A peer that received
+an event in this way sends digests in the same cycle. If rings do not change, nothing is sent.
 
-An event so reaches everybody on its ring as soon as neighbours know one another, as long as one of them has
-it. That includes newcomers, which get what happened just before they came.
+So an event that one peer of its ring has reaches all of them as soon as neighbours know one another.
+Newcomers, too, receive the events of the cycles before they joined.
 
-`sub2sub.events.recovery` does the same for a population, draw for draw. A cycle has rounds: in each, all
-digests are sent, then the answers, then the events asked for.
+`sub2sub.events.recovery` makes the same decisions for a whole population. A cycle has rounds: in each, all
+digests are sent, then the answers, then the requested events.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class RecoverySettings:
     Attributes
     ----------
     history : int
-        Cycles after its publication for which an event is kept, 0 for no recovery. Longer ones help where
-        rings stay broken for longer.
+        For how many cycles after its publication an event is kept, 0 for no recovery. It should be longer
+        than the time that rings need to heal.
     tries : int
-        Times a digest, an answer or an event is sent while it is lost.
+        How often a lost digest, answer or event is sent at most.
     retries : int
-        Rounds of a cycle in which one further on is told where a neighbour does not answer.
+        In how many rounds of a cycle the next neighbour is tried if one does not answer.
     """
 
     history: int = 10
@@ -52,15 +52,12 @@ class RecoverySettings:
 class _Kept:
     point: Coordinates
     since: int
-    known: list[int | None] = field(default_factory=lambda: [None, None])  # up and down the ring
+    # The neighbours up and down the ring that are known to have it.
+    known: list[int | None] = field(default_factory=lambda: [None, None])
 
 
 class History(Generic[NameT]):
     """The recent events of one peer.
-
-    Parameters
-    ----------
-    settings : RecoverySettings
 
     Examples
     --------
@@ -75,10 +72,10 @@ class History(Generic[NameT]):
     def __init__(self, settings: RecoverySettings) -> None:
         self.settings = settings
         self.events: dict[NameT, _Kept] = {}
-        self.silent: set[int] = set()  # in this cycle
+        self.silent: set[int] = set()  # peers that did not answer in this cycle
 
     def begin_cycle(self, now: int) -> None:
-        """Forget what is too old, and who was silent."""
+        """Forget events that are too old, and the peers that did not answer."""
         self.silent.clear()
         oldest = now - self.settings.history
         self.events = {name: each for name, each in self.events.items() if each.since >= oldest}
@@ -88,7 +85,7 @@ class History(Generic[NameT]):
         self.events.setdefault(name, _Kept(point, now))
 
     def digests(self, ring: Sequence[Descriptor], names: Iterable[NameT]) -> dict[int, list[NameT]]:
-        """Whom to tell of which of these events; ring neighbours in the order of the ring."""
+        """The digests to send: peers, and the events named to each; `ring` is in the order of the ring."""
         digests: dict[int, list[NameT]] = {}
         for name in names:
             each = self.events[name]
@@ -101,11 +98,11 @@ class History(Generic[NameT]):
         return digests
 
     def lacks(self, names: Iterable[NameT]) -> list[NameT]:
-        """Which of the events of a digest to ask for."""
+        """The events of a digest to ask for."""
         return [name for name in names if name not in self.events]
 
     def has_it(self, name: NameT, id: int, ring: Sequence[Descriptor]) -> None:
-        """Note that a peer has an event, if it is adjacent on its ring."""
+        """Record that a peer has an event, if that peer is adjacent on the event's ring."""
         each = self.events[name]
         for side, adjacent in enumerate(self._adjacent(each.point, ring)):
             if adjacent == id:

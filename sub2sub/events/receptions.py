@@ -1,4 +1,4 @@
-"""Receptions: which peer has which event since when."""
+"""Receptions: which peer received which event, and when."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Receptions:
-    """Who has which event since when, its publisher included, wanted or not.
+    """The peers that received each event, and when; publishers are included, whether they match or not.
 
     Attributes
     ----------
     offsets : (m + 1,) int64
-        Those of event e are ``[offsets[e] : offsets[e + 1]]`` of the other two.
+        The receptions of event e are ``[offsets[e] : offsets[e + 1]]`` of the other arrays.
     peer, hop : (r,) int32
-        In the order in which they received it.
+        In the order in which the peers received it.
     ms : (r,) float32, or empty
-        When, where the network tells milliseconds.
+        The time of each, if the network has latencies.
 
     Examples
     --------
@@ -38,7 +38,9 @@ class Receptions:
     def of_members(
         cls, first: NDArray[np.int32], host: NDArray[np.int64], when: NDArray[np.float64] | None = None
     ) -> Receptions:
-        """From the rounds (events, members) of first receptions, -1 for none, and their times, if any.
+        """From the round of the first reception per (event, member), -1 for none, and the times, if any.
+
+        `host` is the peer of each member; a peer has the earliest reception of its members.
 
         Examples
         --------
@@ -63,7 +65,7 @@ class Receptions:
         )
 
     def of(self, event: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Who has one event, and the hop at which each got it."""
+        """The peers that received one event, and the hop of each."""
         which = slice(self.offsets[event], self.offsets[event + 1])
         return self.peer[which], self.hop[which]
 

@@ -1,12 +1,11 @@
 """Recovery of missed events in a population: `sub2sub.events.recent_events` for all peers at once.
 
-`Recovery.publish` notes which peers have new events (`Outcome.receptions`). What a peer knows of its
-neighbours then: those it forwarded an event to acknowledged it, and one that sent it has it. So of its
-adjacent neighbours it knows those that have the event; an acknowledgement that was lost each time is
-neglected.
+`Recovery.publish` records which peers have new events (`Outcome.receptions`). A peer then knows which of its
+adjacent neighbours have an event: they acknowledged it or sent it. (That all acknowledgements of a message
+may be lost is neglected.)
 
-`Recovery.step` lets a cycle of digests pass, on the ring views as they are. It keeps one row
-for each event and peer that has it, in the order of (event, peer).
+`Recovery.step` exchanges one cycle of digests over the current ring views. The state has one row for each
+pair of an event and a peer that has it, in the order of (event, peer).
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from sub2sub.errors import InputError
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.recent_events import RecoverySettings
 from sub2sub.geometry.boxes import points
+from sub2sub.geometry.matching import holds
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
 from sub2sub.overlay.growth import Renumbering
@@ -31,7 +31,7 @@ from sub2sub.overlay.sizes import HEADER, NAME, event_bytes
 from sub2sub.ring.probes import SENT, Probes, is_there
 
 STREAM = stream_number("recovery")
-ROUNDS = 64  # of one cycle, at most: an event passes as many peers in a row that had missed it
+ROUNDS = 64  # in one cycle an event passes at most so many peers in a row that had missed it
 NOBODY = -1
 _PEER = np.int64(0xFFFFFFFF)
 Integers = NDArray[np.int64]
@@ -43,16 +43,14 @@ def _none() -> Integers:
 
 @dataclass
 class Recovery:
-    """Who has which recent event.
+    """The peers that have each recent event.
 
     Attributes
     ----------
-    settings : RecoverySettings
-    seed : int
     rows : (k,) int64
-        Event and peer as one number, ascending.
+        Event and peer as one number, `event << 32 | peer`, ascending.
     known : (k, 2) int64
-        The neighbours up and down the event's ring that the peer knows to have it, -1 for none.
+        The neighbours up and down the event's ring that are known to have it, -1 for none.
 
     Examples
     --------
@@ -79,13 +77,7 @@ class Recovery:
     def publish(
         self, links: Links, network: Network, events: ArrayLike, outcome: Outcome, cycle: int
     ) -> Integers:
-        """Add new events, as far as they have spread; their numbers.
-
-        Raises
-        ------
-        InputError
-            For an outcome without receptions, or of other events.
-        """
+        """Add new events and the peers that received them (`disseminate(record=True)`); their numbers."""
         at, found = points(events, links.d), outcome.receptions
         if found is None or found.offsets.size != len(at) + 1:
             raise InputError(f"outcome: expected one of {len(at)} events, spread with record=True")
@@ -100,27 +92,27 @@ class Recovery:
         return numbers
 
     def has(self, event: ArrayLike, peer: ArrayLike) -> NDArray[np.bool_]:
-        """Whether peers have events, pair by pair; events that are too old to be kept count as missed."""
+        """Whether peers have events, pair by pair; events that are no longer kept count as missed."""
         asked = np.asarray(event, np.int64) << 32 | np.asarray(peer, np.int64)
         return np.isin(asked, self.rows)
 
     def recent(self, cycle: int) -> tuple[Integers, NDArray[np.float64], Integers]:
-        """Numbers and points of the events that are kept in a cycle, and when they were published."""
+        """The events that are kept in a cycle: numbers, points, cycles of publication."""
         numbers = np.flatnonzero(self._since >= cycle - self.settings.history)
         at = np.empty((0, 1)) if self._points is None else self._points[numbers]
         return numbers, at, self._since[numbers]
 
     def forget(self, peers: ArrayLike) -> None:
-        """Take note that peers have left for good: newcomers may have their numbers."""
+        """Remove peers that have left for good: newcomers may get their numbers."""
         self._keep(~np.isin(self.rows & _PEER, np.asarray(peers, np.int64)))
 
     def renumber(self, moved: Renumbering) -> None:
-        """Call peers by the new numbers of a population that has grown."""
+        """Use the new numbers of a population that has grown."""
         self.rows = self.rows & ~_PEER | moved.peers(self.rows & _PEER)
         self.known = moved.peers(self.known)
 
     def step(self, links: Links, network: Network, cycle: int) -> Mapping[str, int]:
-        """Let every live peer see to its neighbours; what that cost, and deliveries it led to."""
+        """Let every live peer send digests of its recent events; the cost, and the events recovered."""
         self._keep(self._since[self.rows >> 32] >= cycle - self.settings.history)
         active = self.rows[network.alive[self.rows & _PEER] == 1]
         silent, cost = _none(), np.zeros(5, np.int64)
@@ -153,7 +145,10 @@ class Recovery:
         key: np.uint64,
         cost: Integers,
     ) -> tuple[Integers, Integers, Integers]:
-        """Digests, answers, events; rows that are new, rows that have to tell somebody else, silent pairs."""
+        """Send digests, answers and events.
+
+        Returns the rows that are new, the rows that have to try another neighbour, and the silent pairs.
+        """
         adjacent = self._adjacent(links, active, silent)
         adjacent[adjacent[:, 1] == adjacent[:, 0], 1] = NOBODY
         due = (adjacent != NOBODY) & (adjacent != self.known[np.searchsorted(self.rows, active)])
@@ -169,7 +164,7 @@ class Recovery:
         silent = np.union1d(silent, pairs[~answered])
         there, of_neighbour = answered[number], event << 32 | neighbour
         lacking = np.flatnonzero(there & ~np.isin(of_neighbour, self.rows))
-        # One that is told of an event by several asks the first of them for it.
+        # A peer that several digests name an event to asks the first of their senders.
         chosen = lacking[np.sort(np.unique(of_neighbour[lacking], return_index=True)[1])]
         arrived, sent = _send(row[chosen], neighbour[chosen], probes, self.settings.tries)
         new = np.sort(of_neighbour[chosen[arrived]])
@@ -185,7 +180,7 @@ class Recovery:
         return _adjacent(links, self._points, rows, silent)  # type: ignore[no-any-return]
 
     def _note(self, links: Links, rows: Integers, ids: Integers, silent: Integers) -> None:
-        """Note that peers have the events of these rows, where they are adjacent."""
+        """Record that the peers `ids` have the events of these rows, where they are adjacent."""
         at, side = np.nonzero(self._adjacent(links, rows, silent) == ids[:, None])
         self.known[np.searchsorted(self.rows, rows[at]), side] = ids[at]
 
@@ -200,33 +195,29 @@ class Recovery:
 @kernel
 def _adjacent(links, points, rows, silent):
     """The nearest neighbours up and down the ring that match a row's event and are not silent."""
-    found = np.full((rows.shape[0], 2), NOBODY)
+    found, lows, highs = np.full((rows.shape[0], 2), NOBODY), links.boxes[:, 0], links.boxes[:, 1]
     for k in range(rows.shape[0]):
         event, holder = rows[k] >> 32, rows[k] & _PEER
         first, size = links.ring_start[holder], np.int64(links.ring_size[holder])
         for side in range(2):
             for j in range(size):
                 peer = np.int64(links.ring_peer[first + j if side == 0 else first + size - 1 - j])
-                inside = True
-                for a in range(links.d):
-                    x = points[event, a]
-                    inside &= links.boxes[peer, 0, a] <= x < links.boxes[peer, 1, a]
-                if inside and not _holds(silent, holder << 32 | peer):
+                if holds(lows, highs, peer, points, event) and not _has(silent, holder << 32 | peer):
                     found[k, side] = peer
                     break
     return found
 
 
 @kernel
-def _holds(values, value):
-    """Whether an ascending array holds a value."""
+def _has(values, value):
+    """Whether an ascending array has a value."""
     at = np.searchsorted(values, value)
     return at < values.shape[0] and values[at] == value
 
 
 @kernel
 def _tell(pairs, probes):
-    """Send a digest to the second of each pair, and its answer back; which of them answered."""
+    """Send a digest from the first to the second peer of each pair, and an answer back; which answered."""
     answered = np.empty(pairs.shape[0], np.bool_)
     for k in range(pairs.shape[0]):
         answered[k] = is_there(probes, pairs[k] >> 32, pairs[k] & _PEER)
@@ -235,7 +226,7 @@ def _tell(pairs, probes):
 
 @kernel
 def _send(rows, neighbours, probes, tries):
-    """Send events to those who asked for them; which arrived, and messages."""
+    """Send events to the peers that asked for them; which arrived, and the number of messages."""
     arrived, messages = np.empty(rows.shape[0], np.bool_), 0
     for k in range(rows.shape[0]):
         key = peer_key(peer_key(probes.key, rows[k] & _PEER), neighbours[k])

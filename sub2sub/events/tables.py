@@ -1,6 +1,6 @@
-"""Results as tables: columns of NumPy arrays that become pandas or Arrow tables when somebody asks.
+"""Results as tables: columns of NumPy arrays, which can be converted to pandas or Arrow.
 
-The library needs neither; both are imported on that occasion.
+The library needs neither; they are imported when a table is converted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sub2sub.errors import InputError
 class Table(Mapping[str, NDArray[Any]]):
     """Columns of equal length, by name.
 
-    Polars, DuckDB and others take it as it is, by the Arrow interface.
+    Polars, DuckDB and others read it directly, through the Arrow C stream interface.
 
     Examples
     --------
@@ -40,12 +40,12 @@ class Table(Mapping[str, NDArray[Any]]):
         return iter(self._columns)
 
     def __len__(self) -> int:
-        """How many columns."""
+        """The number of columns."""
         return len(self._columns)
 
     @property
     def rows(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return len(next(iter(self._columns.values()), ()))
 
     def to_pandas(self) -> Any:
@@ -57,7 +57,7 @@ class Table(Mapping[str, NDArray[Any]]):
         return _library("pyarrow").table(self._columns)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """For libraries that read Arrow data of any kind."""
+        """For libraries that read Arrow data."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:

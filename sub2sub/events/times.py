@@ -1,4 +1,4 @@
-"""When deliveries happened, in milliseconds from where an event entered."""
+"""Times of deliveries, in milliseconds since the event entered."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Times:
 
     @classmethod
     def among(cls, offsets: NDArray[np.int64], ms: NDArray[np.float32]) -> Times:
-        """From a place for each delivery there could be, NaN where there was none."""
+        """From one value for each possible delivery, NaN where there was none."""
         there = ~np.isnan(ms)
         return cls(np.append(0, np.cumsum(there))[offsets], ms[there])
 
     @property
     def last(self) -> NDArray[np.float32]:
-        """When the last of those that an event reached got it; NaN where it reached nobody."""
+        """The time of the last delivery of each event; NaN where there is none."""
         found = np.full(self.offsets.size - 1, np.nan, np.float32)
         some = self.offsets[:-1] < self.offsets[1:]
         if some.any():
@@ -47,13 +47,13 @@ class Times:
         return found
 
     def summary(self) -> dict[str, float]:
-        """Median, 99th percentile and maximum, of all deliveries and of the last ones of events."""
+        """Median, 99th percentile and maximum: of all deliveries, and of the last delivery of each event."""
         last = self.last
         return {**spread("ms", self.ms), **spread("last_ms", last[~np.isnan(last)])}
 
 
 def spread(name: str, values: NDArray[Any]) -> dict[str, float]:
-    """Median, 99th percentile and maximum of some values; NaN of none."""
+    """Median, 99th percentile and maximum of values; NaN if there are none."""
     if not values.size:
         return dict.fromkeys((f"{name}_median", f"{name}_p99", f"{name}_max"), float("nan"))
     median, p99, most = np.percentile(values, (50, 99, 100))

@@ -1,8 +1,9 @@
-"""A publisher's way to a peer that wants its event, one step at a time (Sub-2-Sub, end of Section 4.1).
+"""One publisher's walk to a peer that matches its event, step by step (Sub-2-Sub, end of Section 4.1).
 
-`sub2sub.events.publishing` says what the paper leaves open. Live publishers run this class, and the kernel
-must walk as it does, draw for draw. `next` says whom to ask, or to hand the event to; `answered` takes in
-what a peer that was asked offers. Silence need not be reported.
+`sub2sub.events.publishing` lists what the paper does not specify. Live publishers run this class, and the
+kernel must make the same decisions with the same random numbers. `next` returns the peer to ask, or to hand
+the event over to; `answered` receives the links that an asked peer offers. If a peer does not answer, simply
+call `next` again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sub2sub.overlay.descriptors import Coordinates, Descriptor
 
 
 def distance_to(peer: Descriptor, point: Coordinates) -> float:
-    """Squared distance from an event to the box of a peer; `MATCH`, below all others, if it contains it.
+    """Squared distance from an event to the box of a peer; `MATCH`, which is below 0, if the peer matches.
 
     Examples
     --------
@@ -33,7 +34,7 @@ def distance_to(peer: Descriptor, point: Coordinates) -> float:
 
 
 def nearest_to(point: Coordinates, peers: Iterable[Descriptor], most: int) -> list[Descriptor]:
-    """The peers nearest to a point: what a peer that is asked offers a publisher.
+    """The peers nearest to a point: the offer of a peer that a publisher asks.
 
     Examples
     --------
@@ -46,7 +47,10 @@ def nearest_to(point: Coordinates, peers: Iterable[Descriptor], most: int) -> li
 
 
 class Move(NamedTuple):
-    """What a publisher does next; `peer` None: ask anybody, as everybody it keeps was asked."""
+    """What a publisher does next: ask a peer, or hand the event over to it.
+
+    `peer` is None if all peers it keeps were asked: then it asks any other peer.
+    """
 
     peer: Descriptor | None
     hand_over: bool
@@ -65,8 +69,8 @@ class Walk:
     Attributes
     ----------
     steps : int
-        Steps begun: an exchange, with the first attempt to hand the event over that follows from it, or
-        another attempt.
+        Steps begun. A step is an exchange with the first attempt to hand the event over that follows it, or a
+        further attempt.
 
     Examples
     --------
@@ -87,12 +91,12 @@ class Walk:
         self._just_answered = False
 
     def learn(self, peers: Iterable[Descriptor]) -> None:
-        """Keep those nearest to the event."""
+        """Keep the peers nearest to the event."""
         for peer in peers:
             self._keep(peer, asked=False)
 
     def next(self) -> Move | None:
-        """What to do next; None when there have been steps enough."""
+        """What to do next; None after the last step."""
         nearest = min((each for each in self._known if not each.asked), key=_distance, default=None)
         hand_over = nearest is not None and nearest.distance == MATCH
         same_step = hand_over and self._just_answered
@@ -107,13 +111,13 @@ class Walk:
         return Move(nearest.peer, hand_over)
 
     def answered(self, peer: Descriptor, offers: Iterable[Descriptor]) -> None:
-        """Take in what a peer that was asked knows; now it is known what it subscribes to, too."""
+        """Learn the subscription of a peer that was asked, and the links that it offers."""
         self._just_answered = True
         self._keep(peer, asked=not peer.matches(self.point))
         self.learn(offers)
 
     def _keep(self, peer: Descriptor, asked: bool) -> None:
-        """Put a peer not known yet into a free place or, if it is nearer, that of the farthest."""
+        """Keep a peer that is not known yet: in a free place, or instead of the farthest if it is nearer."""
         if any(each.peer.id == peer.id for each in self._known):
             return
         newcomer = _Known(peer, distance_to(peer, self.point), asked)

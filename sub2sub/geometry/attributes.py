@@ -1,20 +1,20 @@
-"""Types of attributes, each mapped to an axis in its own order (Sub-2-Sub, Section 2).
+"""Types of attributes, and how their values become coordinates on an axis (Sub-2-Sub, Section 2).
 
-The paper wants values that "can be directly mapped to R". A map here is order-preserving and exact: for any
-value of an event and any two ends a subscription may name, comparing coordinates gives what comparing the
-values gives. So the mapping loses no event and delivers none that is not wanted, and no filter is needed
-behind it.
+The paper requires values that "can be directly mapped to R". The mapping here preserves order and is exact:
+comparing the coordinates of an event's value with those of a range's ends gives the same result as comparing
+the values. So no match is lost, no event is delivered wrongly, and no further filter is needed.
 
-- `Float`, `Int`, `Bool`: the number itself. An integer beyond ±2^53 shares its float with a neighbour and
-  is refused.
-- `Enum`: the place of the value in the declared order. Other values are refused.
-- `String`: in the order of code points, which is Python's. No number line holds all strings, so those
-  that *subscriptions* name are limited, to a declared vocabulary or to strings of at most six bytes (UTF-8).
-  *Events* may carry any string: one that no subscription can name gets a coordinate strictly between its
-  two nearest that can. Strings with nothing nameable between them share it; no predicate tells them apart.
+- `Float`, `Int`, `Bool`: the number itself. Integers beyond ±2^53 are refused, because two of them may have
+  the same float.
+- `Enum`: the position of the value in the declared order. Other values are refused.
+- `String`: in the order of code points, as in Python. Floats cannot represent all strings. The strings in
+  *subscriptions* are therefore limited to a declared vocabulary, or to six bytes (UTF-8). *Events* may have
+  any string: one that no subscription can contain gets a coordinate strictly between its two neighbours that
+  subscriptions can contain. Strings between the same two neighbours share a coordinate, because no
+  subscription can distinguish them.
 
-An axis is a line even where values are not: the overlay also looks after points between two integers, which
-no event will have. That can cost a peer a link it does not need, never a match.
+An axis is continuous even where values are not: the overlay also maintains rings for points between two
+integers, which no event has. This may cost a peer an unnecessary link, but never a match.
 """
 
 from __future__ import annotations
@@ -35,28 +35,41 @@ Valid = NDArray[np.bool_]
 
 
 class Attribute(Protocol):
-    """What `AttributeSpace` asks of an attribute's type."""
+    """The interface of attribute types, which `AttributeSpace` uses."""
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The first and last coordinate: what a wildcard covers."""
+        """The first and last coordinate: the range of a wildcard."""
 
     @property
     def expected(self) -> str:
-        """What a value has to be, for error messages."""
+        """A description of valid values, for error messages."""
 
     def coordinates(self, values: NDArray[Any], named: bool) -> tuple[Floats, Valid]:
-        """Coordinates of values, and which values have one.
+        """The coordinates of values, and which values are valid.
 
-        `named` values are those of subscriptions (exact ones and ends of ranges), the others are events'.
+        `named` is true for values of subscriptions (exact values and ends of ranges), false for those of
+        events.
         """
 
 
 @dataclass(frozen=True)
-class Float:
+class _Number:
+    low: float
+    high: float
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The declared bounds."""
+        return float(self.low), float(self.high)
+
+
+@dataclass(frozen=True)
+class Float(_Number):
     """A real number, by default without bounds.
 
-    With bounds, a wildcard ends at them, ranges are cut off at them, and events beyond them are refused.
+    A wildcard covers the values between the bounds, ranges are cut off at them, and events beyond them are
+    refused.
 
     Examples
     --------
@@ -72,24 +85,18 @@ class Float:
             raise InputError(f"Float: expected finite low <= high, got {self.low}, {self.high}")
 
     @property
-    def bounds(self) -> tuple[float, float]:
-        """The declared bounds."""
-        return float(self.low), float(self.high)
-
-    @property
     def expected(self) -> str:
-        """A finite number within the bounds, if there are any; a Python integer only if it has a float."""
+        """A finite number within the bounds, if there are any; integers must have an exact float."""
         within = "" if self == Float() else f" from {self.low} to {self.high}"
         return f"a finite number{within} (integers within ±2^53)"
 
     def coordinates(self, values: NDArray[Any], named: bool) -> tuple[Floats, Valid]:
-        """The numbers themselves; beyond the bounds an event's is refused, a range's is cut off later."""
-        found, valid = _numbers(values)
-        return found, valid if named else valid & (self.low <= found) & (found <= self.high)
+        """The numbers themselves."""
+        return within(self.bounds, named, *_numbers(values))
 
 
 @dataclass(frozen=True)
-class Int:
+class Int(_Number):
     """An integer, by default within ±2^53; bounds as in `Float`.
 
     Examples
@@ -106,25 +113,20 @@ class Int:
             raise InputError(f"Int: expected low <= high within ±2^53, got {self.low}, {self.high}")
 
     @property
-    def bounds(self) -> tuple[float, float]:
-        """The declared bounds."""
-        return float(self.low), float(self.high)
-
-    @property
     def expected(self) -> str:
-        """An integer with a float of its own."""
+        """An integer that has an exact float."""
         return "an integer within ±2^53" if self == Int() else f"an integer from {self.low} to {self.high}"
 
     def coordinates(self, values: NDArray[Any], named: bool) -> tuple[Floats, Valid]:
-        """The numbers themselves; a float counts if it is whole, as integers come out of many tables."""
+        """The numbers themselves; whole floats are accepted, because many tables store integers as floats."""
         found, valid = _numbers(values)
         valid &= (np.floor(found) == found) & (np.abs(found) <= EXACT)
-        return found, valid if named else valid & (self.low <= found) & (found <= self.high)
+        return within(self.bounds, named, found, valid)
 
 
 @dataclass(frozen=True)
 class Bool:
-    """False below True.
+    """False or True; False comes first.
 
     Examples
     --------
@@ -139,23 +141,23 @@ class Bool:
 
     @property
     def expected(self) -> str:
-        """A truth value, not a number."""
+        """True or False; numbers are refused."""
         return "True or False"
 
     def coordinates(self, values: NDArray[Any], named: bool) -> tuple[Floats, Valid]:
         """0 for False, 1 for True."""
         if values.dtype == bool:
             return values.astype(np.float64), np.ones(len(values), bool)
-        return _each(values, lambda value: float(value) if isinstance(value, bool | np.bool_) else None)
+        return one_by_one(values, lambda value: float(value) if isinstance(value, bool | np.bool_) else None)
 
 
 class Enum:
-    """One of some values, in the order in which they are given.
+    """One of the given values, in the given order.
 
     Parameters
     ----------
     values : iterable of hashable
-        At least one, all different, no tuples or lists (a pair is a range). An `enum.Enum` class will do.
+        At least one, all different, no tuples or lists (a pair is a range). May be an `enum.Enum` class.
 
     Examples
     --------
@@ -182,8 +184,8 @@ class Enum:
         return f"one of {', '.join(repr(value) for value in self.values)}"
 
     def coordinates(self, values: NDArray[Any], named: bool) -> tuple[Floats, Valid]:
-        """The places of the values in the declared order."""
-        return _each(values, self._places.get)
+        """The positions of the values in the declared order."""
+        return one_by_one(values, self._places.get)
 
 
 class String:
@@ -192,7 +194,7 @@ class String:
     Parameters
     ----------
     vocabulary : iterable of str, optional
-        The strings that subscriptions may name. Without it: those of at most six bytes.
+        The strings that subscriptions may contain; by default all strings of at most six bytes.
 
     Examples
     --------
@@ -211,12 +213,12 @@ class String:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """From before the first nameable string to after the last."""
+        """From below the first string that subscriptions may contain to above the last."""
         return 0.0, float(2 * 257**SHORT - 1 if self.vocabulary is None else 2 * len(self.vocabulary))
 
     @property
     def expected(self) -> str:
-        """A string that subscriptions may name."""
+        """A string; in subscriptions, one that they may contain."""
         if self.vocabulary is None:
             return (
                 f"a string, in subscriptions of at most {SHORT} bytes (declare a vocabulary for longer ones)"
@@ -224,7 +226,7 @@ class String:
         return f"a string, in subscriptions one of the vocabulary of {len(self.vocabulary)}"
 
     def coordinates(self, values: NDArray[Any], named: bool) -> tuple[Floats, Valid]:
-        """The places of the strings among those that can be named."""
+        """The positions of the strings among those that subscriptions may contain."""
         known = self.vocabulary
 
         def place(value: Any) -> float | None:
@@ -233,20 +235,25 @@ class String:
             coordinate, exact = _short_place(value) if known is None else _place(known, value)
             return coordinate if exact or not named else None
 
-        return _each(values, place)
+        return one_by_one(values, place)
+
+
+def within(bounds: tuple[float, float], named: bool, found: Floats, valid: Valid) -> tuple[Floats, Valid]:
+    """Mark coordinates of events beyond the bounds as invalid; ranges are cut off at the bounds later."""
+    return found, valid if named else valid & (bounds[0] <= found) & (found <= bounds[1])
 
 
 def _place(vocabulary: Sequence[str], text: str) -> tuple[float, bool]:
-    """2i + 1 for the i-th of a sorted vocabulary, the even numbers for what lies between."""
+    """2i + 1 for the i-th string of a sorted vocabulary, an even number for a string between two of them."""
     i = bisect_left(vocabulary, text)
     exact = i < len(vocabulary) and vocabulary[i] == text
     return float(2 * i + exact), exact
 
 
 def _short_place(text: str) -> tuple[float, bool]:
-    """Six digits to the base 257, 0 for "no byte", then one bit for "and more".
+    """Six digits in base 257 (0 stands for "no byte"), followed by one bit: are there more bytes?
 
-    UTF-8 sorts as the code points do.
+    UTF-8 sorts in the same order as code points.
     """
     data = text.encode("utf-8", "surrogatepass")
     place = 0
@@ -256,15 +263,15 @@ def _short_place(text: str) -> tuple[float, bool]:
     return float(2 * place + more), not more
 
 
-def _each(values: NDArray[Any], place: Callable[[Any], float | None]) -> tuple[Floats, Valid]:
-    """Coordinates value by value, for types that are no numbers; repeated values are looked up once."""
+def one_by_one(values: NDArray[Any], place: Callable[[Any], float | None]) -> tuple[Floats, Valid]:
+    """Coordinates of values that are not numbers, one by one; repeated values are looked up once."""
     seen: dict[Any, float | None] = {}
     found = np.full(len(values), np.nan)
     for row, value in enumerate(values.tolist()):
-        key = type(value), value  # True == 1, yet only one of them is a Bool
+        key = type(value), value  # True == 1, but only True is a Bool
         try:
             coordinate = seen[key] if key in seen else seen.setdefault(key, place(value))
-        except TypeError:  # not hashable, so of no type known here
+        except TypeError:  # not hashable, so not a valid value
             coordinate = None
         if coordinate is not None:
             found[row] = coordinate
@@ -272,7 +279,7 @@ def _each(values: NDArray[Any], place: Callable[[Any], float | None]) -> tuple[F
 
 
 def _numbers(values: NDArray[Any]) -> tuple[Floats, Valid]:
-    """Numbers as floats; not valid: what is no number, NaN, an infinity or an integer beyond ±2^53."""
+    """Numbers as floats. Other values, NaN, infinities and integers beyond ±2^53 are invalid."""
     if values.dtype.kind in "iu":
         return values.astype(np.float64), (values <= EXACT) & (values >= -EXACT)
     if values.dtype.kind == "f":

@@ -1,17 +1,17 @@
 """Exact box algebra: subscriptions as hyperrectangles (Sub-2-Sub, Section 3).
 
-Outside, ranges are closed, as the paper writes them: [l, r], an exact value being [v, v]. Inside, a box
-is half-open: on floats [l, r] *is* [l, nextafter(r)), and half-open boxes subtract into half-open boxes
-without an edge left over or an edge too many. `normalise` goes in, `closed` comes out, and everything
-between compares and copies coordinates, never computes one. So no rounding exists.
+In the interface, ranges are closed, as in the paper: [l, r], and [v, v] for an exact value. Internally, boxes
+are half-open: on floats [l, r] *is* [l, nextafter(r)). The difference of two half-open boxes consists of
+half-open boxes, so no edge is lost or counted twice. `normalise` converts closed ranges to half-open boxes,
+`closed` converts back. Everything between only compares and copies coordinates, so nothing is rounded.
 
-Every stored bound is finite, because infinite ones turn volumes and midpoints into NaN. A range without an
-end gets the end of the doubles, and as a half-open box needs one double above its last, the largest double
-is treated as its neighbour below (`TOP`): the only two values not told apart. A width may still overflow
-to infinity; half widths, `high / 2 - low / 2`, do not.
+Every stored bound is finite, because infinite bounds would turn volumes and midpoints into NaN. An open end
+becomes the largest double. The end of a half-open range lies one double above its last value, so the largest
+double itself is treated as the double below it (`TOP`); these are the only two values that are not
+distinguished. A width may still overflow to infinity; half widths, `high / 2 - low / 2`, do not.
 
-Where the code reads the paper differently: the distance of Section 4.1 as printed squares overlaps too;
-`gap_distance` takes the gap per attribute, max(0, max l - min r), which is zero where ranges overlap.
+Where the code reads the paper differently: the distance printed in Section 4.1 also squares overlaps;
+`gap_distance` uses the gap per attribute, max(0, max l - min r), which is zero where ranges overlap.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Boxes = tuple[Floats, Floats]
 
 MAX_ATTRIBUTES = 16
-EXACT = 2**53  # integers up to here have a float of their own
+EXACT = 2**53  # all integers up to here have an exact float
 LARGEST = float(np.finfo(np.float64).max)
 TOP = float(np.nextafter(LARGEST, 0.0))
 
@@ -55,14 +55,14 @@ def _table(values: ArrayLike, field: str) -> Floats:
 
 
 def normalise(lows: ArrayLike, highs: ArrayLike, fields: tuple[str, str] = ("lows", "highs")) -> Boxes:
-    """Closed ranges as validated half-open boxes, new arrays that own their memory.
+    """Convert closed ranges to validated half-open boxes, in new arrays.
 
     Parameters
     ----------
     lows, highs : (n, d) array_like
-        Closed ranges [low, high] per box and attribute; -inf as a low, inf as a high: no such end.
+        Closed ranges [low, high] per box and attribute; a low of -inf or a high of inf is an open end.
     fields : pair of str
-        What errors call the two arguments.
+        The names of the two arguments in error messages.
 
     Returns
     -------
@@ -72,7 +72,8 @@ def normalise(lows: ArrayLike, highs: ArrayLike, fields: tuple[str, str] = ("low
     Raises
     ------
     InputError
-        NaN, low > high, a range without a finite value, an integer beyond ±2^53, wrong shapes: names the row.
+        For NaN, low > high, a range without a finite value, an integer beyond ±2^53, or wrong shapes; with
+        the row.
 
     Examples
     --------
@@ -98,8 +99,8 @@ def points(events: ArrayLike, attributes: int | None = None, field: str = "event
     Raises
     ------
     InputError
-        NaN, an infinite coordinate, an integer beyond ±2^53, a wrong shape or, if `attributes` is given,
-        another number of columns: names the row.
+        For NaN, an infinite coordinate, an integer beyond ±2^53, a wrong shape or, if `attributes` is given,
+        another number of columns; with the row.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def points(events: ArrayLike, attributes: int | None = None, field: str = "event
 
 
 def closed(lows: Floats, highs: Floats) -> Boxes:
-    """Half-open boxes as the closed ranges they stand for; the inverse of `normalise`.
+    """Convert half-open boxes to the equivalent closed ranges: the inverse of `normalise`.
 
     Examples
     --------
@@ -138,7 +139,7 @@ def overlaps(lows: Floats, highs: Floats, other_lows: Floats, other_highs: Float
 
 
 def contains(lows: Floats, highs: Floats, other_lows: Floats, other_highs: Floats) -> NDArray[np.bool_]:
-    """Whether half-open boxes hold all of the others; arguments broadcast.
+    """Whether half-open boxes contain the others completely; arguments broadcast.
 
     Examples
     --------
@@ -151,7 +152,7 @@ def contains(lows: Floats, highs: Floats, other_lows: Floats, other_highs: Float
 
 
 def intersection(lows: Floats, highs: Floats, other_lows: Floats, other_highs: Floats) -> Boxes:
-    """The shared part of half-open boxes; empty, with some low >= high, exactly where they do not overlap.
+    """The intersection of half-open boxes; where they do not overlap it is empty: some low >= high.
 
     Examples
     --------
@@ -163,17 +164,17 @@ def intersection(lows: Floats, highs: Floats, other_lows: Floats, other_highs: F
 
 
 def subtract(lows: Floats, highs: Floats, low: Floats, high: Floats) -> Boxes:
-    """What n half-open boxes hold outside one box, as half-open boxes.
+    """Subtract one half-open box from n half-open boxes.
 
-    Each box that overlaps the one falls into at most 2d disjoint pieces; the others come back whole,
-    and first. Disjoint boxes leave disjoint pieces.
+    Returns first the boxes that do not overlap it, unchanged, then the pieces of the others: at most 2d
+    disjoint pieces of each.
 
     Parameters
     ----------
     lows, highs : (n, d) float64
-        Boxes to subtract from.
+        The boxes to subtract from.
     low, high : (d,) float64
-        The box to take away.
+        The box to subtract.
 
     Examples
     --------
@@ -184,7 +185,7 @@ def subtract(lows: Floats, highs: Floats, low: Floats, high: Floats) -> Boxes:
     """
     hit = overlaps(lows, highs, low, high)
     pieces = [(lows[~hit], highs[~hit])]
-    # Slice the pieces off axis by axis; what is left in the end is the intersection.
+    # Cut the pieces off axis by axis; the rest is the intersection in the end.
     rest_low, rest_high = lows[hit].copy(), highs[hit].copy()
     for axis in range(lows.shape[1]):
         below = rest_low[:, axis] < low[axis]
@@ -202,10 +203,10 @@ def subtract(lows: Floats, highs: Floats, low: Floats, high: Floats) -> Boxes:
 
 
 def gap_distance(lows: Floats, highs: Floats, other_lows: Floats, other_highs: Floats) -> Floats:
-    """Euclidean distance between half-open boxes (Section 4.1): zero exactly where they overlap.
+    """Euclidean distance between half-open boxes (Sub-2-Sub, Section 4.1): zero exactly where they overlap.
 
-    The gap on an attribute runs between the closed ranges, and the largest gap is factored out, so that
-    neither a tiny nor a huge gap is lost in its square. A distance beyond the doubles is infinite.
+    Gaps are those between the closed ranges. The largest gap is factored out, so that squares of tiny gaps
+    do not become zero and squares of huge gaps do not overflow. A distance beyond the doubles is infinite.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Subscriptions and events as users have them, rows or columns, brought into one array per attribute.
+"""Reads subscriptions and events, given as rows or as columns, into one array per attribute.
 
 Rows are a sequence of mappings, one per subscription or event. Columns are a mapping of arrays, a pandas
-DataFrame or an Arrow table; they must be arrays, so that a lone subscription ``{"price": (10, 20)}`` is not
-taken for a table of two.
+DataFrame or an Arrow table. Columns must be arrays, so that a single subscription ``{"price": (10, 20)}`` is
+not mistaken for a table of two rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Column = NDArray[Any]
 
 
 def values_by_attribute(rows: Any, names: Sequence[str], what: str) -> dict[str, Column]:
-    """The values of events: for each attribute a column, None where a row has no value.
+    """The values of events: one column per attribute, None where a row has no value.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def values_by_attribute(rows: Any, names: Sequence[str], what: str) -> dict[str,
 
 
 def ends_by_attribute(rows: Any, names: Sequence[str], what: str) -> dict[str, tuple[Column, Column]]:
-    """The ends of subscriptions' ranges: for each attribute two columns, None standing for an open end.
+    """The ends of subscriptions' ranges: two columns per attribute, None for an open end.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def _columns(rows: Any, what: str) -> dict[str, Column] | None:
 
 
 def _gather(rows: Iterable[Mapping[str, Any]], names: Sequence[str], what: str) -> dict[str, Column]:
-    """What each row says of each attribute, None where it says nothing."""
+    """The value of each attribute in each row, None where the row has none."""
     rows = list(rows)
     known = frozenset(names)
     for i, row in enumerate(rows):
@@ -113,11 +113,8 @@ def _pairs(predicates: Column, name: str, what: str) -> tuple[Column, Column]:
 
 
 def _objects(values: Sequence[Any]) -> Column:
-    """An array of the very objects: NumPy would make numbers of booleans and strings of numbers."""
-    column = np.empty(len(values), object)
-    for row, value in enumerate(values):
-        column[row] = value
-    return column
+    """An array of objects: NumPy would convert booleans to numbers and numbers to strings."""
+    return np.fromiter(values, object, len(values))
 
 
 def _refuse_unknown(given: Iterable[str], known: Sequence[str], where: str) -> None:

@@ -14,12 +14,25 @@ corner of an uncovered piece is a *witness*: a point of the box that no neighbou
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.geometry.pieces import cut_out, gather_touching, largest_share, piece_width
 from sub2sub.kernels.compilation import apart, kernel, plain, rule
 from sub2sub.kernels.memory import LANES32
+from sub2sub.kernels.references import by_reference
+
+
+@by_reference
+class CoverSpace(NamedTuple):
+    """Space for `ask`."""
+
+    gathered: NDArray[np.int32]  # from `gathered_for(places, d)`
+    stack: NDArray[np.int32]  # from `stack_for(count, d)` or larger; the piece asked about is `stack[0]`
+    witness: NDArray[np.int32]  # (d,) a point of the piece outside all boxes, if it is not covered
+    counts: NDArray[np.int64]  # questions, cuts, and questions given up are added to the first three
 
 
 @rule
@@ -39,14 +52,14 @@ def stack_for(boxes, d):
 
 
 @kernel
-def heap_for(boxes, d):
+def gathered_for(boxes, d):
     """Space for the boxes that touch a piece, and for where they stand."""
     return np.empty((2 * d + 1, boxes), np.int32)
 
 
-def new_heap(boxes: int, d: int) -> NDArray[np.int32]:
-    """As `heap_for`, for Python."""
-    return plain(heap_for)(boxes, d)  # type: ignore[no-any-return]
+def new_gathered(boxes: int, d: int) -> NDArray[np.int32]:
+    """As `gathered_for`, for Python."""
+    return plain(gathered_for)(boxes, d)  # type: ignore[no-any-return]
 
 
 def new_stack(boxes: int, d: int) -> NDArray[np.int32]:
@@ -66,31 +79,28 @@ def clip(a, b, d, piece):
 
 
 @apart
-def ask(boxes, row, count, d, heap, stack, max_steps, witness, counts):
-    """Whether the piece `stack[0]` is covered by the union of the first `count` boxes.
+def ask(boxes, row, count, d, max_steps, space):
+    """Whether the piece `space.stack[0]` is covered by the union of the first `count` boxes.
 
     Parameters
     ----------
     boxes : (rows, places) int32
         In columns, from `row` on, nearest first.
-    heap : from `heap_for(places, d)`
-    stack : from `stack_for(count, d)` or larger
     max_steps : int
-        Give up after so many cuts; 0 for never.
-    witness : (d,) int32, out
-        A point of the piece outside all boxes, when not covered.
-    counts : int64, out
-        Questions, cuts, and questions given up are added to the first three.
+        Cuts after which to give up; 0 for never.
+    space : CoverSpace
+        Or another tuple with these fields.
 
     Returns
     -------
     int
         The number of nearest boxes that suffice to cover the piece, 0 if all do not.
     """
+    gathered, stack, counts = space.gathered, space.stack, space.counts
     thinned = count > LANES32  # fewer are compared at once as they stand
     if thinned:
-        count = gather_touching(boxes, row, count, stack[0], d, heap)
-        boxes, row = heap, np.int64(0)
+        count = gather_touching(boxes, row, count, stack[0], d, gathered)
+        boxes, row = gathered, np.int64(0)
     farthest, cuts, top = np.int64(-1), 0, np.int64(0)
     counts[0] += 1
     while top >= 0:
@@ -100,10 +110,10 @@ def ask(boxes, row, count, d, heap, stack, max_steps, witness, counts):
             counts[1] += cuts
             counts[2] += b >= 0
             for k in range(d):
-                witness[k] = stack[top, 2 * k]
+                space.witness[k] = stack[top, 2 * k]
             return np.int64(0)
         farthest = max(farthest, b)
         cuts += 1
         top = cut_out(stack, top, boxes, row, b, d)
     counts[1] += cuts
-    return (np.int64(heap[2 * d, farthest]) if thinned else farthest) + 1
+    return (np.int64(gathered[2 * d, farthest]) if thinned else farthest) + 1

@@ -1,9 +1,9 @@
-"""Coordinates as integers: box algebra needs nothing of them but their order.
+"""Labels: coordinates as integers in the same order, which is all that box algebra needs.
 
-Along each attribute the ends of all boxes are labelled with 32-bit integers in the same order, equal ends
-alike. Intersecting, subtracting and asking for cover give the same answers on labels as on the numbers, in
-half the space and twice the speed. Labels leave gaps, so that boxes with new ends can be labelled
-later; when a gap is used up, all are labelled anew.
+Along each attribute the ends of all boxes get 32-bit integers in the same order; equal ends get the same
+label. Intersection, subtraction and cover give the same results on labels as on coordinates, in half the
+memory and half the time. Labels leave gaps, so that new ends can be labelled later; when a gap is used up,
+all ends get new labels.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Labels:
     Attributes
     ----------
     boxes : (n, 2, width) int32
-        The same boxes in labels, with attributes on which all overlap up to a multiple of four.
+        The same boxes in labels, padded to a multiple of four attributes; in the padding all boxes overlap.
 
     Examples
     --------
@@ -61,10 +61,10 @@ class Labels:
     def update(
         self, boxes: NDArray[np.float64], peers: NDArray[np.int64]
     ) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-        """Label the boxes of `peers` again, which may have changed.
+        """Label the boxes of `peers`, which may have changed.
 
-        Returns nothing as long as the other labels stay. If not, for each attribute the old labels and the
-        new ones they turn into.
+        Returns an empty list if all other labels stay the same. Otherwise, for each attribute: the old labels
+        and, for each, the new one.
         """
         for k in range(self.d):
             ends = np.unique(boxes[peers, :, k])
@@ -72,7 +72,7 @@ class Labels:
             after = np.searchsorted(known, ends)
             new = ends[(after == known.size) | (known[np.minimum(after, known.size - 1)] != ends)]
             while new.size:
-                # One new end for each gap; those that share it have their turn when it is divided.
+                # One new end for each gap in one pass; other ends in the same gap follow in the next passes.
                 after, chosen = np.unique(np.searchsorted(known, new), return_index=True)
                 before = np.where(after > 0, labels[after - 1].astype(np.int64), -2)
                 beyond = np.where(
@@ -89,7 +89,7 @@ class Labels:
         return []
 
     def grow(self, boxes: NDArray[np.float64]) -> None:
-        """Label all boxes of a population that has grown; new ones have no other ends than old ones."""
+        """Label all boxes of a population that has grown; new boxes have the ends of old ones."""
         grown = aligned((len(boxes), *self.boxes.shape[1:]), 0, np.int32)
         grown[:, 1] = 1
         for k in range(self.d):
@@ -97,7 +97,7 @@ class Labels:
         self.boxes = grown
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """State for a checkpoint: labels depend on the order in which boxes came."""
+        """State for a checkpoint: labels depend on the order in which boxes were added."""
         return {
             "label_boxes": self.boxes,
             "label_ends": np.concatenate(self._ends),
@@ -117,7 +117,7 @@ class Labels:
         self._label_all(boxes)
         moved = []
         for k in range(self.d):
-            # A point between the ends there are now is where the end below it is.
+            # An old end that no box has any more gets the label of the nearest end below it.
             below = np.searchsorted(self._ends[k], old_ends[k], side="right") - 1
             moved.append((old_labels[k], self._labels[k][np.maximum(below, 0)]))
         return moved

@@ -1,13 +1,13 @@
 """Matching: which subscriptions contain which events, for whole populations (Sub-2-Sub, Section 2).
 
-An index of bitmaps. Each of the most selective attributes is cut into 64 slots holding about as many range
-ends each, and each slot has one bit per subscription, set if its range reaches into the slot. An event
-falls into one slot per attribute; the conjunction of their bitmaps, 64 subscriptions a step, leaves few
-candidates besides the true matches, and those are compared with the event exactly. Time is
-O(events * subscriptions / 64 + matches); memory is linear in subscriptions and in matches.
+The index consists of bitmaps. Each of the most selective attributes is divided into 64 slots with about the
+same number of range ends each. Each slot has one bit per subscription, set if its range overlaps the slot. An
+event is in one slot of each attribute. The conjunction of the bitmaps of these slots, computed for 64
+subscriptions at once, leaves the matches and few other candidates; these are compared with the event exactly.
+Time is O(events * subscriptions / 64 + matches); memory is linear in subscriptions and in matches.
 
-A handful of events do not repay an index: they are compared with every subscription. All cores take part:
-subscriptions are indexed and events looked up in chunks, whose results are laid end to end.
+For a few events an index does not pay: they are compared with every subscription. All cores are used:
+subscriptions are indexed and events looked up in chunks, whose results are concatenated.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from sub2sub.kernels.threads import share_out
 Indices = NDArray[np.int64]
 
 _SLOTS = 64
-_INDEXED = 8  # attributes that get bitmaps: more would hardly leave fewer candidates
-_FEW = 64  # events not worth an index
-_WORK = 1 << 22  # subscriptions times events that are worth a thread's while
-_SAMPLE = 4096  # range ends and events looked at when choosing attributes and slots
+_INDEXED = 8  # attributes with bitmaps: more would hardly reduce the candidates
+_FEW = 64  # for up to so many events an index does not pay
+_WORK = 1 << 22  # subscriptions times events in a chunk of work, at least
+_SAMPLE = 4096  # size of the samples of range ends and events that attributes and slots are chosen by
 
 _ONE, _ZERO, _S58 = np.uint64(1), np.uint64(0), np.uint64(58)
-# The position of a lone bit: multiplied by a de Bruijn sequence it has a top six bits of its own.
+# The position of a single set bit: multiplied by a de Bruijn sequence, each has other top six bits.
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _POSITION = np.zeros(64, np.int64)
 for _bit in range(64):
@@ -38,7 +38,7 @@ for _bit in range(64):
 
 
 class Members(NamedTuple):
-    """Lists of subscriptions, one per event, laid end to end: compressed sparse rows.
+    """Lists of subscriptions, one per event, concatenated: compressed sparse rows.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def match(lows: ArrayLike, highs: ArrayLike, events: ArrayLike) -> Members:
 
 
 def match_boxes(lows: Floats, highs: Floats, events: Floats) -> Members:
-    """`match` on half-open boxes and points already validated."""
+    """`match` for validated half-open boxes and points."""
     index, found = BoxIndex(lows, highs, events), {}
 
     def part(thread: int, first: int, last: int) -> int:
@@ -118,13 +118,12 @@ def _end_to_end(parts: list[Members]) -> Members:
 
 
 class BoxIndex:
-    """Half-open boxes made ready to be matched with batches of events, by several threads if need be.
+    """An index of half-open boxes, to match them with batches of events; several threads may use it.
 
     Parameters
     ----------
-    lows, highs : (n, d) float64
     events : (m, d) float64
-        What is going to be asked: tells which attributes are selective, and whether an index pays.
+        The events to be matched: they decide which attributes are selective, and whether an index pays.
 
     Examples
     --------
@@ -163,7 +162,7 @@ def _sample(values: Floats) -> Floats:
 
 
 def _most_selective(lows: Floats, highs: Floats, events: Floats) -> list[int]:
-    """Attributes by the share of ranges that an event falls into, smallest first, on a sample."""
+    """Attributes by the share of ranges that contain an event's value, smallest first, on a sample."""
     shares = []
     for axis in range(lows.shape[1]):
         values = _sample(events[:, axis])
@@ -174,14 +173,14 @@ def _most_selective(lows: Floats, highs: Floats, events: Floats) -> list[int]:
 
 
 def _cuts(lows: Floats, highs: Floats) -> Floats:
-    """At most 63 increasing values that cut the range ends of one attribute into even slots."""
+    """At most 63 increasing values that divide the range ends of one attribute into even slots."""
     ends = np.sort(np.concatenate((_sample(lows), _sample(highs))))
     return np.unique(ends[np.arange(1, _SLOTS) * len(ends) // _SLOTS]) if len(ends) else ends
 
 
 @kernel
 def _fill(bitmap, first, last, begin, end):
-    """Set the bit of the subscriptions from `begin` to `end` in the slots that their ranges reach into."""
+    """Set the bits of the subscriptions from `begin` to `end` in the slots that their ranges overlap."""
     for s in range(begin, end):
         bit = _ONE << np.uint64(s & 63)
         for slot in range(first[s], last[s] + 1):
@@ -198,12 +197,12 @@ def holds(lows, highs, s, events, e):
 
 
 @kernel
-def _room(found, size, more):
-    """`found`, or a longer copy of its first `size` entries, with room for `more` behind them."""
-    if size + more <= found.shape[0]:
-        return found
-    longer = np.empty(2 * size + more, np.int64)
-    longer[:size] = found[:size]
+def with_room(values, size, more):
+    """An array with the first `size` values and room for `more` behind them; a longer one if necessary."""
+    if size + more <= values.shape[0]:
+        return values
+    longer = np.empty((2 * size + more,) + values.shape[1:], values.dtype)  # noqa: RUF005
+    longer[:size] = values[:size]
     return longer
 
 
@@ -214,7 +213,7 @@ def _scan(lows, highs, events):
     found = np.empty(n, np.int64)
     size = 0
     for e in range(events.shape[0]):
-        found = _room(found, size, n)
+        found = with_room(found, size, n)
         for s in range(n):
             if holds(lows, highs, s, events, e):
                 found[size] = s
@@ -231,8 +230,8 @@ def _look_up(bitmaps, slots, lows, highs, events):
     found = np.empty(n, np.int64)
     size = 0
     for e in range(events.shape[0]):
-        found = _room(found, size, n)
-        # A pass per attribute, not per word: the machine takes several words at a time.
+        found = with_room(found, size, n)
+        # One pass per attribute, not per word: the compiler can process several words at once.
         candidates[:] = bitmaps[0, slots[e, 0]]
         for i in range(1, bitmaps.shape[0]):
             row = bitmaps[i, slots[e, i]]

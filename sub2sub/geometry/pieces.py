@@ -46,8 +46,8 @@ def piece_width(d):
 
 
 @rule
-def gather_touching(boxes, row, count, piece, d, heap):
-    """Copy those of the first `count` boxes that touch a piece to `heap`, their places in the last row.
+def gather_touching(boxes, row, count, piece, d, gathered):
+    """Copy those of the first `count` boxes that touch a piece to `gathered`, their places in the last row.
 
     The boxes stand in rows `row` to `row + 2d - 1`; returns how many touch.
     """
@@ -61,8 +61,8 @@ def gather_touching(boxes, row, count, piece, d, heap):
         chosen = bits(meet)
         if chosen:
             for k in range(2 * d):
-                pack(heap[k], touching, load(boxes[row + k], start), meet)
-            pack(heap[2 * d], touching, numbers(start), meet)
+                pack(gathered[k], touching, load(boxes[row + k], start), meet)
+            pack(gathered[2 * d], touching, numbers(start), meet)
             touching += popcount(chosen)
     return touching
 

@@ -1,14 +1,15 @@
-"""The minimal regions of the space and the subscriptions in each (Sub-2-Sub, Section 3).
+"""The minimal regions of the space, and the subscriptions that contain each (Sub-2-Sub, Section 3).
 
-The union of all subscriptions falls into disjoint parts S_1 .. S_M such that a subscription that meets a part
-holds all of it, with M as small as possible. Two points may share a part exactly if the same subscriptions
-contain them. So M is minimal when all points with the same members form *one* region, connected or not,
-and a region is a list of disjoint boxes. The paper leaves connectedness open; minimality decides it.
+The union of all subscriptions is partitioned into regions S_1 .. S_M such that a subscription that overlaps a
+region contains all of it, with M as small as possible. Two points may be in one region exactly if the same
+subscriptions contain them. So M is minimal if all points with the same members form *one* region, connected
+or not; a region is a list of disjoint boxes. The paper does not say whether regions have to be connected;
+that M is minimal implies that they need not be.
 
-The boxes come from cutting the space at the range ends attribute by attribute: within a slab of the first
-attributes, the next is cut only where a subscription of that slab begins or ends. Their number grows as
-(2n)^d for n subscriptions that all overlap. It is counted first, without storing anything, and a population
-that would need more than `max_bytes` is refused.
+The boxes result from cutting the space at range ends, attribute by attribute: within a slab of the first
+attributes, the next attribute is cut only where a subscription of that slab begins or ends. For n
+subscriptions that all overlap, the number of boxes grows as (2n)^d. The boxes are therefore counted first,
+without storing them, and a population that would need more than `max_bytes` is refused.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Regions:
     Attributes
     ----------
     members : Members
-        ``members.of(m)``: the subscriptions that hold region m, by row number.
+        ``members.of(m)``: the subscriptions that contain region m, by row number.
     lows, highs : (boxes, d) float64
         Disjoint boxes, as closed ranges, region by region.
     offsets : (M + 1,) int64
@@ -55,20 +56,20 @@ class Regions:
 
 
 def minimal_regions(lows: ArrayLike, highs: ArrayLike, max_bytes: int = 2**30) -> Regions:
-    """Partition what n subscriptions cover into the fewest regions of equal membership.
+    """Partition the union of n subscriptions into the smallest number of regions with equal members.
 
     Parameters
     ----------
     lows, highs : (n, d) array_like
         Closed ranges of the subscriptions.
     max_bytes : int
-        What the result may take at most. It is reckoned before anything is stored, as if no two boxes were
-        of one region: 16 d + 8 bytes for a box and 8 for each of its members.
+        The largest size of the result. It is computed before anything is stored, as if every box were a
+        region: 16 d + 8 bytes per box, and 8 for each of its members.
 
     Raises
     ------
     InputError
-        The result might exceed `max_bytes`; or as `normalise` does.
+        If the result might exceed `max_bytes`; or as `normalise` does.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def _box_bytes(d):
 
 @kernel
 def _count(lows, highs, sweep, max_bytes):
-    """The number of boxes and of all their members, or where these exceed `max_bytes`."""
+    """The number of boxes and of all their members; counting stops where they exceed `max_bytes`."""
     boxes = entries = 0
     while boxes * _box_bytes(lows.shape[0]) + entries * 8 <= max_bytes and _next_box(lows, highs, sweep):
         boxes += 1
@@ -133,11 +134,12 @@ def _partition(lows, highs, sweep, boxes, entries):
 
 
 class _Sweep(NamedTuple):
-    """A sweep along each attribute within the slabs of the one before; level k sweeps attribute k.
+    """The state of nested sweeps: level k sweeps attribute k, within the current slab of level k - 1.
 
-    The ranges of held[k] begin in the order by_low[k] and end in the order by_high[k]; begun[k] and ended[k]
-    of them have. held[k + 1] are those that hold the current slab, from slab[0, k] to slab[1, k], and
-    place[k + 1] says where in held[k + 1] each of them stands. The members of a box are held[d].
+    held[k] are the subscriptions that contain the slab of level k - 1. by_low[k] and by_high[k] sort them by
+    their lows and highs along attribute k; begun[k] of them have begun and ended[k] have ended. The current
+    slab of level k goes from slab[0, k] to slab[1, k]; held[k + 1] are the subscriptions that contain it, and
+    place[k + 1] is the position of each in held[k + 1]. The members of a box are held[d].
     """
 
     held: Indices
@@ -152,7 +154,7 @@ class _Sweep(NamedTuple):
 
 
 def _start(n: int, d: int) -> _Sweep:
-    """Before the first box; a level that has begun -1 ranges is not sorted yet."""
+    """The state before the first box; begun[k] = -1 means that level k is not sorted yet."""
     sweep = _Sweep(
         held=np.zeros((d + 1, n), np.int64),
         place=np.zeros((d + 1, n), np.int64),
@@ -171,7 +173,7 @@ def _start(n: int, d: int) -> _Sweep:
 
 @kernel
 def _next_box(lows, highs, sweep):
-    """Move on to the next box that someone holds; whether there is one."""
+    """Move to the next box that some subscription contains; whether there is one."""
     last = lows.shape[0] - 1
     level = sweep.level[0]
     while level >= 0:
@@ -224,7 +226,7 @@ def _sort(items, keys):
 
 @kernel
 def _next_slab(lows, highs, level, sweep):
-    """Move on to the next range end along one attribute, and update who holds the slab that begins there."""
+    """Move to the next slab along one attribute, and update the subscriptions that contain it."""
     total = sweep.size[level]
     by_low, by_high = sweep.by_low[level], sweep.by_high[level]
     held, place = sweep.held[level + 1], sweep.place[level + 1]
@@ -256,7 +258,10 @@ def _next_slab(lows, highs, level, sweep):
 
 @kernel
 def _region(table, held, place, size, offsets, members, regions):
-    """The region with exactly these members, known or new; `table` is a hash table with open addressing."""
+    """The number of the region with exactly these members; a new region is added.
+
+    `table` is a hash table with open addressing.
+    """
     key = np.uint64(size)
     for i in range(size):
         key ^= mix(held[i])
@@ -266,7 +271,7 @@ def _region(table, held, place, size, offsets, members, regions):
         same = last - first == size
         while same and first < last:
             s = members[first]
-            # Places are not cleared; one is valid if it points back.
+            # Old entries of `place` are not cleared; an entry is valid if `held` points back.
             same = 0 <= place[s] < size and held[place[s]] == s
             first += 1
         if same:

@@ -1,12 +1,13 @@
-"""The attribute space: named, typed attributes, each an axis (Sub-2-Sub, Section 2).
+"""The attribute space: named, typed attributes; each is an axis (Sub-2-Sub, Section 2).
 
-A subscription is a conjunction of predicates, at most one per attribute: an exact value or a closed range.
-An attribute it does not name is a wildcard. An event has a value for every attribute. The space turns whole
-populations of either into arrays, as closed ranges and points, which is what `match`, `true_rings`,
-`select_ring` and `minimal_regions` take. Wildcards and open ends come out as the finite bounds of the
-attribute, because infinite ones turn volumes and midpoints into NaN.
+A subscription has at most one predicate per attribute: an exact value or a closed range. An attribute without
+a predicate is a wildcard. An event has a value for every attribute. The space converts tables of
+subscriptions and events into arrays of closed ranges and points, which `match`, `true_rings`, `select_ring`
+and `minimal_regions` take. Wildcards and open ends become the finite bounds of the attribute, because
+infinite bounds would turn volumes and midpoints into NaN.
 
-Several values or ranges for one attribute are several subscriptions, each a virtual peer of its own.
+A subscriber that wants several values or ranges of one attribute has several subscriptions, each a virtual
+peer.
 """
 
 from __future__ import annotations
@@ -37,13 +38,14 @@ class Ranges(NamedTuple):
 
 
 class AttributeSpace:
-    """Named, typed attributes, 1 to 16, and how subscriptions and events over them become arrays.
+    """1 to 16 named, typed attributes; converts subscriptions and events into arrays.
 
     Parameters
     ----------
-    attributes : mapping of str
-        To `Float`, `Int`, `Bool`, `Enum`, `String`, `Timestamp`, `Date`, or for short `float`, `int`, `bool`,
-        `str`, `datetime`, `date`, or the values of an `Enum`. Their order is the order of the axes.
+    attributes : mapping of names to types
+        A type is a `Float`, `Int`, `Bool`, `Enum`, `String`, `Timestamp` or `Date`; or, for short, one of
+        `float`, `int`, `bool`, `str`, `datetime`, `date`, or the list of values of an `Enum`. The order of
+        the attributes is the order of the axes.
 
     Examples
     --------
@@ -67,7 +69,7 @@ class AttributeSpace:
         for name in attributes:
             if {name + "_low", name + "_high"} & attributes.keys():
                 raise InputError(
-                    f"attribute {name!r}: expected no other named as its range columns _low, _high"
+                    f"attribute {name!r}: expected no attribute named {name}_low or {name}_high beside it"
                 )
 
     def __repr__(self) -> str:
@@ -80,13 +82,13 @@ class AttributeSpace:
 
     @property
     def bounds(self) -> Ranges:
-        """The ends of all axes, (d,) each: the ranges of a subscription without predicates."""
+        """The first and last coordinate of each axis, (d,) each: the ranges of wildcards."""
         ends = np.array([attribute.bounds for attribute in self.attributes.values()])
         return Ranges(ends[:, 0].copy(), ends[:, 1].copy())
 
     @property
     def axes(self) -> tuple[float, ...]:
-        """Lengths of the axes by their bounds, 1 for an attribute without any; for `OverlaySettings.axes`.
+        """The lengths of the axes, 1 for an attribute without bounds; for `OverlaySettings.axes`.
 
         Examples
         --------
@@ -104,16 +106,17 @@ class AttributeSpace:
         Parameters
         ----------
         rows : sequence of mappings, or a table
-            A mapping gives predicates by attribute: an exact value, a pair (low, high) with None or an
-            infinity for an open end, or None for a wildcard. A table (a mapping of arrays, a DataFrame, an
-            Arrow table) has for an attribute `a` either a column `a` of exact values, or `a_low`, `a_high` or
-            both; None or an infinity is an open end, a column not there a wildcard.
+            A mapping has predicates by attribute: an exact value; a pair (low, high), in which None or an
+            infinity is an open end; or None for a wildcard. A table (a mapping of arrays, a DataFrame, an
+            Arrow table) has, for an attribute `a`, either a column `a` of exact values, or a column `a_low`,
+            a column `a_high`, or both. None or an infinity is an open end; an attribute without a column is a
+            wildcard.
 
         Raises
         ------
         InputError
-            For a value of the wrong type, NaN, low > high, a range outside the attribute's bounds, an unknown
-            name: names the attribute and the row.
+            For a value of the wrong type, NaN, low > high, a range outside the attribute's bounds, or an
+            unknown name; with the attribute and the row.
 
         Examples
         --------
@@ -134,13 +137,13 @@ class AttributeSpace:
         Parameters
         ----------
         rows : sequence of mappings, or a table
-            A value for every attribute: by name in a mapping, or a column each.
+            A value for every attribute: mappings by attribute name, or one column per attribute.
 
         Raises
         ------
         InputError
-            For a value missing, of the wrong type, NaN or outside the bounds, an unknown name: names the
-            attribute and the row.
+            For a missing value, a value of the wrong type, NaN, a value outside the bounds, or an unknown
+            name; with the attribute and the row.
 
         Examples
         --------
@@ -186,9 +189,9 @@ def _range(name: str, attribute: Attribute, lows: NDArray[Any], highs: NDArray[A
 def _coordinates(
     what: str, name: str, attribute: Attribute, values: NDArray[Any], open_end: float | None = None
 ) -> Floats:
-    """Coordinates of values, of events or, with an open end, of subscriptions.
+    """Coordinates of values: of events, or, if `open_end` is given, of subscriptions.
 
-    The open end itself stands for None and for a value equal to it.
+    None, and a value equal to `open_end`, get the coordinate `open_end`.
     """
     given = np.ones(len(values), bool)
     if open_end is not None and values.dtype == object:

@@ -1,11 +1,12 @@
-"""How wide subscriptions are along each attribute: the unit in which to measure distances along it.
+"""Typical widths of ranges, as units of distance along each attribute.
 
-Sub-2-Sub measures how near two subscriptions are by their coordinates (Section 4.1), as if all attributes had
-one unit. Strings, prices and exact values have different units. Axes of equal length do not help: on an axis
-of 50 values of which every subscription wants one, the next value is as wrong as the last, and only a
-fiftieth of the axis away; on an axis of price ranges, a tenth of the axis may be near. A subscription is far
-if it is several widths of a usual range away. An attribute of which most subscriptions want one value comes
-before all others: a peer that wants another value is of no use, however near it is otherwise.
+Sub-2-Sub computes the distance of two subscriptions from their coordinates (Section 4.1), as if all
+attributes had the same unit. Strings, prices and exact values have different units. Scaling all axes to equal
+length does not help. On an axis of 50 values, where every subscription wants one exact value, all other
+values are equally useless, but the next one is only a fiftieth of the axis away; on an axis of price ranges,
+a tenth of the axis may be near. Here the unit is the width of a typical range. An attribute with mostly exact
+values gets a smaller unit, so that it counts more than all others: a peer that wants another exact value is
+of no use, however near it is on the other attributes.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ from numpy.typing import ArrayLike
 
 from sub2sub.geometry.boxes import normalise
 
-BEFORE = 8  # how much more a step from one exact value to the next counts than the width of a range
+BEFORE = 8  # a step from one exact value to the next is as far as this many widths of a range
 
 
 def typical_widths(lows: ArrayLike, highs: ArrayLike) -> tuple[float, ...]:
-    """The usual width of a range along each attribute, for `OverlaySettings.axes`.
+    """The typical width of a range along each attribute, for `OverlaySettings.axes`.
 
-    The median of the finite widths; where most are exact values, an eighth of the usual step from one value
-    to the next; 1 where nothing can be told.
+    The median of the finite widths. Where most ranges are exact values, an eighth of the median step from one
+    value to the next. 1 where there are neither widths nor steps.
 
     Parameters
     ----------
     lows, highs : (n, d) array_like
-        Closed ranges: subscriptions such as one expects, some hundreds will do. All peers have to measure
-        alike, so that is declared to them, as the attributes are.
+        Closed ranges: a sample of typical subscriptions; some hundreds are enough. All peers must use the
+        same widths, so they are part of the configuration, like the attributes.
 
     Examples
     --------

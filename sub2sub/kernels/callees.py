@@ -24,7 +24,7 @@ from numba.core.compiler import _LowerResult
 from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.typed_passes import NativeLowering
 
-from sub2sub.kernels.compilers import PlainIndices
+from sub2sub.kernels.compilers import HotCompiler
 
 
 class _Draft(JITCodeLibrary):  # type: ignore[misc]
@@ -56,7 +56,7 @@ class _MakeKnown(LoweringPass):  # type: ignore[misc]
         return True
 
 
-class _CalleeCompiler(PlainIndices):
+class _CalleeCompiler(HotCompiler):
     def define_pipelines(self) -> list[Any]:
         (passes,) = super().define_pipelines()
         self.state.flags.no_compile = True
@@ -83,7 +83,6 @@ class Callee:
 
     Parameters
     ----------
-    function : callable
     options : dict
         How numba compiles it.
     for_python : callable

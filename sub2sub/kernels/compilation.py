@@ -26,7 +26,7 @@ import numba
 
 from sub2sub.kernels.cache import forgive, kept
 from sub2sub.kernels.callees import Callee
-from sub2sub.kernels.compilers import KernelCompiler, PlainIndices
+from sub2sub.kernels.compilers import HotCompiler, KernelCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,7 +35,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 SETTINGS = {
     "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": KernelCompiler,
 }  # fmt: skip
-HOT = {"_nrt": False, "pipeline_class": PlainIndices}
+HOT = {"_nrt": False, "pipeline_class": HotCompiler}
 
 
 def _compiled(function: F, **options: Any) -> F:
@@ -160,7 +160,8 @@ def rule(function: F) -> F:
 def part(function: F) -> F:
     """A `hot` function that is only ever a part of one other, and is compiled with it, not by itself.
 
-    What is compiled by itself is made into machine code even if all who call it have a copy of their own.
+    What is compiled by itself is made into machine code even if all functions that call it have a copy of
+    their own.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""numba's compiler as kernels use it: the collector waits, and indices may be taken as they are.
+"""numba's compiler as kernels use it: the collector waits, indices are taken as they are, loops stay short.
 
 *Collection of garbage.* To compile is to make very many small objects; looking through all of them for
 garbage again and again takes a tenth of the time. While a kernel is compiled, that waits.
@@ -8,6 +8,12 @@ which takes a tenth of the ring layer's time. `hot` functions, and those that th
 the question: in them an index is a place, unless it is a constant in the source. With SUB2SUB_CHECK_INDICES
 in the environment they are compiled with another question instead: a place outside of its array is an
 IndexError. Such kernels are kept by themselves (`make check-indices` runs all of them).
+
+*Short loops.* LLVM prepares loops for many rounds: it unrolls them, and makes vectors of them where arrays
+turn out not to overlap. Those of `hot` functions have few rounds, most of them one for each attribute or for
+each sixteen neighbours, and the preparation takes longer than it saves; what is worth a vector is written as
+one (`sub2sub.kernels.simd`). So both are left out. And numba optimises everything twice, so that references
+that it counts can be told apart in between; `hot` functions count none.
 """
 
 from __future__ import annotations
@@ -16,8 +22,9 @@ import gc
 import os
 from typing import Any
 
-from llvmlite import ir
-from numba import types
+from llvmlite import binding, ir
+from numba import config, types
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.np import arrayobj
 
@@ -39,12 +46,24 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
             gc.enable()
 
 
-class PlainIndices(KernelCompiler):
-    """Compiles functions whose indices are places."""
+class _ShortLoops(JITCodeLibrary):  # type: ignore[misc]
+    """Code that is optimised once, and whose loops stay as they are."""
+
+    def _optimize_final_module(self) -> None:
+        options = binding.create_pipeline_tuning_options(config.OPT)
+        options.loop_unrolling = options.loop_vectorization = False
+        builder = binding.create_pass_builder(self._codegen._tm, options)
+        builder.getModulePassManager().run(self._final_module, builder)
+
+
+class HotCompiler(KernelCompiler):
+    """Compiles functions whose indices are places, and whose loops are short."""
 
     def define_pipelines(self) -> list[Any]:
         """Mark what is compiled, then compile it as always."""
         self.state.targetctx.sub2sub_plain_indices = True
+        self.state.library = _ShortLoops(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()
         pipelines: list[Any] = super().define_pipelines()
         return pipelines
 

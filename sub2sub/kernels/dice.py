@@ -47,7 +47,6 @@ class Dice:
 
     Attributes
     ----------
-    key : int
     used : int
         Draws taken one after the other so far; the next of them has this number.
 

@@ -19,60 +19,7 @@ from __future__ import annotations
 from numba import config
 
 if config.DISABLE_JIT:
-    from sub2sub.kernels.vector_plain import (
-        as_floats,
-        as_ints,
-        backwards,
-        bit_length,
-        bits,
-        first_bit,
-        flags,
-        gather,
-        greatest,
-        item,
-        least,
-        load,
-        loader,
-        low_half,
-        maximum,
-        minimum,
-        numbers,
-        pack,
-        popcount,
-        positions,
-        prefetch,
-        raw_bits,
-        scaled,
-        spread,
-        store,
-        where,
-    )
+    from sub2sub.kernels.vector_plain import *  # noqa: F403
 else:
-    from sub2sub.kernels.vector_lanes import (
-        as_floats,
-        as_ints,
-        backwards,
-        bit_length,
-        bits,
-        first_bit,
-        flags,
-        greatest,
-        item,
-        least,
-        low_half,
-        maximum,
-        minimum,
-        numbers,
-        popcount,
-        positions,
-        raw_bits,
-        scaled,
-        spread,
-        where,
-    )
-    from sub2sub.kernels.vector_memory import gather, load, loader, pack, prefetch, store
-
-__all__ = ["as_floats", "as_ints", "backwards", "bit_length", "bits", "first_bit", "flags", "gather",
-           "greatest", "item", "least", "load", "loader", "low_half", "maximum", "minimum", "numbers",
-           "pack", "popcount", "positions", "prefetch", "raw_bits", "scaled", "spread", "store",
-           "where"]  # fmt: skip
+    from sub2sub.kernels.vector_lanes import *  # noqa: F403
+    from sub2sub.kernels.vector_memory import *  # noqa: F403

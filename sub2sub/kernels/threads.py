@@ -1,7 +1,7 @@
 """Letting all cores work on one array: kernels release the interpreter's lock, so plain threads will do.
 
 Work is cut into chunks that threads take as they become free. A kernel that has its own part of every array
-(or, of what is shared, reads only) gives the same result whoever takes which chunk. `SUB2SUB_THREADS` or
+(or, of what is shared, reads only) gives the same result whichever thread takes a chunk. `SUB2SUB_THREADS` or
 `use_threads` sets how many threads there are; by default as many as the process may use cores.
 """
 
@@ -35,7 +35,7 @@ def threads() -> int:
 
 
 def use_threads(number: int) -> None:
-    """Let so many threads work together; results do not depend on it.
+    """Set the number of threads that work together; results do not depend on it.
 
     Examples
     --------
@@ -72,13 +72,8 @@ def share_out(
 ) -> list[Chunk]:
     """Call `work(thread, first, last)` for chunks of all stretches, each chunk once; what was left undone.
 
-    Parameters
-    ----------
-    work : callable
-        Returns how far it got: `last`, or less if it cannot go on. A thread number is in use once at a time.
-    stretches : sequence of (first, last)
-    least : int
-        Items that are worth a thread's while: fewer are not divided.
+    `work` returns how far it got: `last`, or less if it cannot go on. A thread number is in use once at a
+    time. Fewer than `least` items are not worth a thread and are not divided.
 
     Examples
     --------

@@ -11,65 +11,53 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from sub2sub.kernels.compilers import check_place
 from sub2sub.kernels.memory import LINE
-from sub2sub.kernels.vector_type import I32, I64, Vector, call
+from sub2sub.kernels.vector_type import I32, I64, Vector, call, operation
 
 
-def _address(context: Any, builder: Any, kind: Any, arguments: Any, target: Any) -> Any:
-    """Address, as of a `target`, of the item of an array that the first two arguments name."""
-    check_place(context, builder, arguments[1])
-    data = context.make_array(kind)(context, builder, arguments[0]).data
-    return builder.bitcast(builder.gep(data, [arguments[1]]), target.as_pointer())
+def _address(context: Any, builder: Any, kinds: Any, array: Any, place: Any, target: Any) -> Any:
+    """Address, as of a `target`, of an item of an array, the first argument of an operation."""
+    check_place(context, builder, place)
+    data = context.make_array(kinds.args[0])(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [place]), target.as_pointer())
 
 
-def _align(kind: Any) -> int:
-    return int(kind.dtype.bitwidth) // 8
+def _align(kinds: Any) -> int:
+    """Bytes of an item of the array."""
+    return int(kinds.args[0].dtype.bitwidth) // 8
 
 
 def loader(count: int) -> Any:
-    """A function like `load` for so many items."""
+    """A function like `load` for `count` items."""
 
-    @intrinsic
-    def load_vector(typing_context: Any, array: Any, start: Any) -> Any:
-        vector = Vector(array.dtype, count or 8 * LINE // array.dtype.bitwidth)
+    def kinds(array: Any, start: Any) -> Any:
+        return Vector(array.dtype, count or 8 * LINE // array.dtype.bitwidth)(array, types.int64)
 
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.load(
-                _address(context, builder, array, arguments, vector.llvm), align=_align(array)
-            )
-
-        return vector(array, types.int64), generate
+    @operation(kinds)
+    def load_vector(context: Any, builder: Any, kinds: Any, array: Any, start: Any) -> Any:
+        address = _address(context, builder, kinds, array, start, kinds.return_type.llvm)
+        return builder.load(address, align=_align(kinds))
 
     return load_vector
 
 
-@intrinsic
-def store(typing_context: Any, array: Any, start: Any, vector: Any) -> Any:
+@operation(lambda array, start, vector: types.void(array, types.int64, vector))
+def store(context: Any, builder: Any, kinds: Any, array: Any, start: Any, lanes: Any) -> Any:
     """Write all lanes from `start` on."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address = _address(context, builder, array, arguments, vector.llvm)
-        builder.store(arguments[2], address, align=_align(array))
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, vector), generate
+    address = _address(context, builder, kinds, array, start, lanes.type)
+    builder.store(lanes, address, align=_align(kinds))
+    return context.get_dummy_value()
 
 
-@intrinsic
-def pack(typing_context: Any, array: Any, start: Any, vector: Any, chosen: Any) -> Any:
+@operation(lambda array, start, vector, chosen: types.void(array, types.int64, vector, chosen))
+def pack(context: Any, builder: Any, kinds: Any, array: Any, start: Any, lanes: Any, chosen: Any) -> Any:
     """Write the chosen lanes next to one another from `start` on, anything behind them."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        features = context.codegen().magic_tuple()[2]
-        form = _pack_avx512 if "+avx512f" in features else _pack_avx2 if "+avx2" in features else _pack_lanes
-        address = _address(context, builder, array, arguments, vector.llvm.element)
-        form(builder, address, *arguments[2:])
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, vector, chosen), generate
+    features = context.codegen().magic_tuple()[2]
+    form = _pack_avx512 if "+avx512f" in features else _pack_avx2 if "+avx2" in features else _pack_lanes
+    form(builder, _address(context, builder, kinds, array, start, lanes.type.element), lanes, chosen)
+    return context.get_dummy_value()
 
 
 def _pack_lanes(builder: Any, address: Any, value: Any, mask: Any) -> None:
@@ -110,38 +98,28 @@ def _lanes_of(mask: int) -> list[int]:
     return [lane for lane in range(8) if mask >> lane & 1]
 
 
-@intrinsic
-def gather(typing_context: Any, array: Any, first: Any, items: Any) -> Any:
-    """The items so many places after `first`."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(array)(context, builder, arguments[0]).data
-        longs, found = items.of(types.int64), items.of(array.dtype)
-        begin = longs.spread(builder, builder.ptrtoint(builder.gep(data, [arguments[1]]), I64))
-        offsets = builder.mul(
-            builder.zext(arguments[2], longs.llvm), longs.spread(builder, I64(_align(array)))
-        )
-        pointers = ir.VectorType(found.llvm.element.as_pointer(), items.count)
-        addresses = builder.inttoptr(builder.add(begin, offsets), pointers)
-        everywhere = ir.Constant(items.of(types.boolean).llvm, [1] * items.count)
-        nothing = ir.Constant(found.llvm, ir.Undefined)
-        name = f"llvm.masked.gather.v{items.count}i{array.dtype.bitwidth}.v{items.count}p0"
-        return call(builder, name, found.llvm, [addresses, I32(_align(array)), everywhere, nothing])
-
-    return items.of(array.dtype)(array, types.int64, items), generate
+@operation(lambda array, first, items: items.of(array.dtype)(array, types.int64, items))
+def gather(context: Any, builder: Any, kinds: Any, array: Any, first: Any, places: Any) -> Any:
+    """The items at the given places after `first`."""
+    found, items, size = kinds.return_type, kinds.args[2], _align(kinds)
+    data, longs = context.make_array(kinds.args[0])(context, builder, array).data, items.of(types.int64)
+    begin = longs.spread(builder, builder.ptrtoint(builder.gep(data, [first]), I64))
+    offsets = builder.mul(builder.zext(places, longs.llvm), longs.spread(builder, I64(size)))
+    pointers = ir.VectorType(found.llvm.element.as_pointer(), items.count)
+    addresses = builder.inttoptr(builder.add(begin, offsets), pointers)
+    everywhere = ir.Constant(items.of(types.boolean).llvm, [1] * items.count)
+    nothing = ir.Constant(found.llvm, ir.Undefined)
+    name = f"llvm.masked.gather.v{items.count}i{8 * size}.v{items.count}p0"
+    return call(builder, name, found.llvm, [addresses, I32(size), everywhere, nothing])
 
 
-@intrinsic
-def prefetch(typing_context: Any, array: Any, start: Any) -> Any:
+@operation(lambda array, start: types.void(array, types.int64))
+def prefetch(context: Any, builder: Any, kinds: Any, array: Any, start: Any) -> Any:
     """Begin to load an item that will be needed soon: a hint, harmless if out of range."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address = _address(context, builder, array, arguments, ir.IntType(8))
-        # For reading (0), keep in all caches (3), data and not instructions (1).
-        call(builder, "llvm.prefetch.p0i8", ir.VoidType(), [address, I32(0), I32(3), I32(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), generate
+    address = _address(context, builder, kinds, array, start, ir.IntType(8))
+    # For reading (0), keep in all caches (3), data and not instructions (1).
+    call(builder, "llvm.prefetch.p0i8", ir.VoidType(), [address, I32(0), I32(3), I32(1)])
+    return context.get_dummy_value()
 
 
 load = loader(0)

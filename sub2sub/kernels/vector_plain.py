@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sub2sub.kernels.memory import LANES32, LINE
 
 
 def loader(count: int) -> Any:
-    """A function like `load` for so many items."""
+    """A function like `load` for `count` items."""
 
     def load_vector(array: Any, start: int) -> Any:
         vector = np.zeros(count or LINE // array.itemsize, array.dtype)
@@ -39,7 +40,7 @@ def pack(array: Any, start: int, vector: Any, chosen: Any) -> None:
 
 
 def gather(array: Any, first: int, items: Any) -> Any:
-    """The items so many places after `first`."""
+    """The items at the given places after `first`."""
     return array.reshape(-1)[first + items.astype(np.int64)]
 
 
@@ -73,24 +74,7 @@ def maximum(a: Any, b: Any) -> Any:
     return np.maximum(a, b).astype(a.dtype)
 
 
-def least(vector: Any) -> Any:
-    """The least of integers."""
-    return vector.min()
-
-
-def greatest(vector: Any) -> Any:
-    """The greatest of integers."""
-    return vector.max()
-
-
-def item(vector: Any, k: int) -> Any:
-    """One lane."""
-    return vector[k]
-
-
-def backwards(vector: Any) -> Any:
-    """The last lane first."""
-    return vector[::-1]
+least, greatest, backwards, item = np.min, np.max, np.flip, operator.getitem
 
 
 def as_floats(vector: Any) -> Any:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
+from inspect import Parameter, Signature
+from inspect import signature as signature_of
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin, models, register_model
+from numba.extending import intrinsic, lower_builtin, models, register_model
 
 ITEMS = {types.boolean: ir.IntType(1), types.uint8: ir.IntType(8), types.int32: ir.IntType(32),
           types.int64: ir.IntType(64), types.float32: ir.FloatType(),
@@ -98,3 +101,25 @@ def call(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any:
     """Call a function that LLVM knows by name."""
     shape = ir.FunctionType(result, [each.type for each in arguments])
     return builder.call(cgutils.get_or_insert_function(builder.module, shape, name), arguments)
+
+
+def operation(kinds: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Make an operation for kernels of a function that writes its instructions.
+
+    `kinds` gives numba's signature for the types that the operation is called with. The function gets numba's
+    context, LLVM's builder, the signature and the values.
+    """
+
+    def make(write: Callable[..., Any]) -> Any:
+        def known(typing_context: Any, *given: Any) -> Any:
+            def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+                return write(context, builder, signature, *arguments)
+
+            return kinds(*given), generate
+
+        first = Parameter("typing_context", Parameter.POSITIONAL_OR_KEYWORD)
+        # numba counts arguments by this.
+        known.__signature__ = Signature([first, *signature_of(kinds).parameters.values()])  # type: ignore[attr-defined]
+        return intrinsic(known)
+
+    return make

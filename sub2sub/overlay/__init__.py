@@ -1,4 +1,4 @@
 """Overlays: a population, the network between its peers, and the layers of links that peers keep.
 
-`layer` is what any protocol offers the engine, `stack` runs several, `overlay` is Sub-2-Sub's stack.
+`layer` is the interface of a protocol, `stack` runs several protocols, `overlay` is the stack of Sub-2-Sub.
 """

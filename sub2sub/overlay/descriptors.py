@@ -1,13 +1,14 @@
-"""What one peer knows of another: who it is, what it subscribes to, where it is, and how old the news is.
+"""Descriptors: what one peer knows of another: its ID, subscription and address; and links, with their age.
 
-Peers written as objects (`sub2sub.cyclon.peer` and its siblings) hold these where the kernels hold numbers
-and rows of boxes. In tests a peer's ID is its number in the population; a live peer's is its sequence ID, and
-its address a host and a port. No protocol looks at the address.
+The readable peers (`sub2sub.cyclon.peer` and its siblings) use descriptors where the kernels use peer numbers
+and rows of boxes. In tests the ID of a peer is its number in the population. The ID of a live peer is its
+sequence ID, and its address is a host and a port. Protocols do not use the address.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ Coordinates = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:
-    """A peer: one subscription at one address, under one sequence ID for as long as it lasts.
+    """A peer: one subscription at one address, with one sequence ID that never changes.
 
     Attributes
     ----------
@@ -35,11 +36,11 @@ class Descriptor:
     low, high : tuple of float
         Its subscription, closed ranges.
     address
-        Where it is, for whoever sends messages.
+        Where to send messages to it.
     end : tuple of float
-        Where the half-open ranges [low, end) end that are the same as [low, high].
+        The ends of the half-open ranges [low, end), which equal [low, high].
     packed : bytes
-        How it is written in messages, once somebody has written it (`sub2sub.live.wire.format`).
+        Its bytes in messages, kept after they were first computed (`sub2sub.live.wire.format`).
 
     Examples
     --------
@@ -56,7 +57,7 @@ class Descriptor:
     packed: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Work out the half-open box, as `sub2sub.geometry.boxes.normalise` does."""
+        """Compute the half-open box, as `sub2sub.geometry.boxes.normalise` does."""
         end = tuple([math.nextafter(min(high, TOP), math.inf) + 0.0 for high in self.high])
         object.__setattr__(self, "end", end)
         if any(low > TOP for low in self.low):
@@ -67,7 +68,7 @@ class Descriptor:
 
     @classmethod
     def of(cls, id: int, low: ArrayLike, high: ArrayLike, address: Any = None) -> Descriptor:
-        """A peer with validated ranges; infinite ends become those of the doubles.
+        """A peer with validated ranges; infinite ends become the largest doubles.
 
         Raises
         ------
@@ -97,7 +98,7 @@ class Descriptor:
         return len(self.low)
 
     def matches(self, point: Coordinates) -> bool:
-        """Whether it wants an event at that point."""
+        """Whether its subscription contains a point."""
         for low, x, high in zip(self.low, point, self.high, strict=True):  # noqa: SIM110 (3 times as fast)
             if not low <= x <= high:
                 return False
@@ -120,27 +121,31 @@ class Descriptor:
         (4.0, -1.0)
         """
         total, overlap = 0.0, True
-        for low, end, its_low, its_end in zip(self.low, self.end, other.low, other.end, strict=True):
-            gap = max(low - its_end, its_low - end)
-            overlap &= gap < 0.0
-            if gap > 0.0:
-                total += gap * gap
+        for low, end, its_low, its_end in zip(self.low, self.end, other.low, other.end):  # noqa: B905 (hot)
+            if low >= its_end:
+                gap = low - its_end
+            elif its_low >= end:
+                gap = its_low - end
+            else:
+                continue
+            overlap = False
+            total += gap * gap
         return -1.0 if overlap else total
 
 
 class Link(NamedTuple):
-    """A peer as a view holds it: with its stamp, when that peer was last heard from."""
+    """An entry of a view: a peer, and its stamp, the cycle in which it was last heard from."""
 
     peer: Descriptor
     stamp: int
 
 
 make_link = partial(tuple.__new__, Link)
-"""make_link((peer, stamp)): twice as fast as Link(...), and there are hundreds in a cycle."""
+"""make_link((peer, stamp)): twice as fast as Link(...); a cycle makes hundreds of links."""
 
 
 def ring_distance(a: int, b: int, around: int = AROUND) -> int:
-    """How far apart two IDs are on a ring of `around` IDs.
+    """The distance between two IDs on a ring of `around` IDs, in the shorter direction.
 
     Examples
     --------
@@ -150,8 +155,8 @@ def ring_distance(a: int, b: int, around: int = AROUND) -> int:
     return min((a - b) % around, (b - a) % around)
 
 
-def oldest_place(view: list[Link]) -> int:
-    """Place of the oldest link of a view, of equally old ones that to the lowest ID."""
+def oldest_place(view: Sequence[Link]) -> int:
+    """Place of the oldest link of a view; of equally old ones, the link to the lowest ID."""
     stamps = [link[1] for link in view]
     oldest = min(stamps)
     place = stamps.index(oldest)

@@ -1,8 +1,8 @@
-"""Layers whose links feed those above them: what the ring layer and dissemination read.
+"""Layers whose links are the input of the ring layer and of dissemination.
 
-CYCLON and VICINITY keep their links in rows (`sub2sub.overlay.views`), which kernels read as they are. Any
-other layer says its links in `links()`; `Fed` puts them into such rows after each of its steps, so that it
-can take VICINITY's place.
+CYCLON and VICINITY keep their links in rows (`sub2sub.overlay.views`), which kernels read directly. Any other
+layer returns its links from `links()`; `Fed` copies them into such rows after each step, so that any layer
+can replace VICINITY.
 """
 
 from __future__ import annotations
@@ -18,28 +18,27 @@ from sub2sub.kernels.memory import LANES64
 from sub2sub.overlay.growth import Growing, Renumbering
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import FREE, empty_views
+from sub2sub.overlay.views import FREE, LinkTable, empty_views
 
-WIDTH = 32  # links of a peer that are passed on
+WIDTH = 32  # links of a peer that are copied, at most
 
 
 @runtime_checkable
 class Feed(Layer, Protocol):
-    """A layer with its links in rows: `view`, and `size`, how many of each row are in use."""
+    """A layer with its links in rows: `view`, and `size`, the number of links in each row."""
 
     view: NDArray[np.int64]
     size: NDArray[np.int8]
 
 
 class Fed:
-    """A layer whose links are put into rows after each step.
+    """A layer, and a copy of its links in rows, which is made after each step.
 
-    Of a peer's links the first 32 count. A layer that keeps no stamps (all are 0) is taken at its word: its
-    links are as fresh as the cycle.
+    Of each peer the first 32 links are copied. If a layer keeps no stamps (all are 0), its links get the
+    current cycle as their stamp.
 
     Parameters
     ----------
-    layer : Layer
     n : int
         Peers.
 
@@ -55,7 +54,7 @@ class Fed:
         self.view, self.size = empty_views(n, WIDTH), np.zeros(n, np.int8)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
-        """Step the layer, and take over its links."""
+        """Step the layer, and copy its links."""
         cost = self.layer.step(cycle, network)
         self._take_over(cycle)
         return cost
@@ -65,12 +64,12 @@ class Fed:
         self.layer.join(peers, contacts, cycle)
         self._take_over(cycle)
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The layer's own."""
+    def links(self) -> LinkTable:
+        """The links of the layer."""
         return self.layer.links()
 
     def grow(self, moved: Renumbering) -> None:
-        """Go on with more peers, if the layer can."""
+        """Move the state of all peers to their new numbers, if the layer can."""
         if not isinstance(self.layer, Growing):
             raise InputError(
                 f"population: the layer {self.name!r} cannot grow: give the population more to spare"
@@ -79,7 +78,7 @@ class Fed:
         self.view, self.size = moved.links(self.view), moved.rows(self.size, 0)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The layer's state, and the rows, which a layer without stamps could not give back."""
+        """The layer's state, and the rows: a layer without stamps could not restore them."""
         return {**self.layer.arrays(), "fed/view": self.view, "fed/size": self.size}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -108,7 +107,7 @@ class Fed:
 
 
 def feed_of(layer: Layer, n: int) -> Feed:
-    """The layer itself where its links stand in rows that kernels can read, else with such rows.
+    """The layer itself if kernels can read its rows, else the layer with a copy of its links in rows.
 
     Examples
     --------

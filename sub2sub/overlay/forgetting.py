@@ -1,8 +1,8 @@
-"""Forgetting: taking links out of views when a departure is learned by other means than gossip.
+"""Removes links from views for other reasons than gossip.
 
-- `drop_ring_links`: a message along a ring link failed (`Outcome.failures`), and its holder drops it.
-- `forget`: everybody forgets some peers at once, which no protocol can do: how the paper removes a subscriber
-  to let it join again (Sub-2-Sub, Section 5, single joins).
+- `drop_ring_links`: a message along a ring link failed (`Outcome.failures`), and its holder drops the link.
+- `forget`: all peers forget some peers at once, which no protocol could do. The paper removes a subscriber in
+  this way before it joins again (Sub-2-Sub, Section 5, single joins).
 """
 
 from __future__ import annotations
@@ -28,19 +28,7 @@ if TYPE_CHECKING:
 
 
 def drop_ring_links(ring: Ring, pairs: ArrayLike, cycle: int) -> int:
-    """Drop the ring links (holder, neighbour) that there are; how many.
-
-    Parameters
-    ----------
-    ring : Ring
-    pairs : (f, 2) array_like of int
-    cycle : int
-        When that happens.
-
-    Raises
-    ------
-    InputError
-        For pairs that are not pairs of peers.
+    """Drop those of the ring links (holder, neighbour) that exist; their number.
 
     Examples
     --------
@@ -81,7 +69,7 @@ def _drop_all(pool, boxes, pairs, settings, scratch):
 
 
 def forget(overlay: Overlay, peers: NDArray[np.int64], cycle: int) -> None:
-    """Take every link to `peers` out of every view.
+    """Remove every link to `peers` from every view.
 
     Examples
     --------
@@ -92,7 +80,7 @@ def forget(overlay: Overlay, peers: NDArray[np.int64], cycle: int) -> None:
     array([ True, False,  True])
     """
     if not isinstance(overlay.vicinity, Vicinity):
-        raise InputError(f"forget: expected an overlay with VICINITY, it has {overlay.vicinity.name}")
+        raise InputError(f"forget: expected an overlay with VICINITY, got one with {overlay.vicinity.name}")
     gone = np.zeros(len(overlay.population), np.uint8)
     gone[peers] = 1
     cyclon, near = overlay.cyclon, overlay.vicinity
@@ -107,7 +95,7 @@ def forget(overlay: Overlay, peers: NDArray[np.int64], cycle: int) -> None:
 
 @kernel
 def _forget_rows(view, gaps, size, gone):
-    """Take links to the gone out of rows, close the gaps they leave; which rows had some."""
+    """Remove links to peers that are gone from rows, and close the gaps; which rows have changed."""
     changed = np.zeros(view.shape[0], np.bool_)
     for i in range(view.shape[0]):
         kept = 0

@@ -1,9 +1,9 @@
-"""More room for newcomers while a population runs: everybody gets a new number, and keeps all else.
+"""Growth: more room for newcomers in a running population. All peers get new numbers; nothing else changes.
 
-Peers are numbered in the order of their sequence IDs, so the IDs of new dormant peers lie between those of
-others, and every peer after one of them gets a higher number than before. This is the simulator's matter: no
-peer notices. `make_room` does it when it is needed; a layer moves its own state (`grow`), with what is here.
-Numbers keep their order, so whatever was sorted by them still is.
+Peers are numbered in the order of their sequence IDs. The IDs of new dormant peers lie between others, so
+the peers after them get higher numbers. Only the simulator uses these numbers; peers do not notice.
+`make_room` lets a population grow when necessary; every layer moves its own state (`grow`), with the help of
+`Renumbering`. The order of peers stays the same, so arrays that are sorted by peer stay sorted.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Renumbering:
     Attributes
     ----------
     population : Population
-        As it is now.
+        The population after it has grown.
     number : (before,) int64
-        The new number of each peer that was there before.
+        The new number of each old peer.
 
     Examples
     --------
@@ -48,18 +48,18 @@ class Renumbering:
     number: NDArray[np.int64]
 
     def rows(self, array: NDArray[Any], fill: Any) -> NDArray[Any]:
-        """An array with a row for each peer: the old rows in their new places, the others filled."""
+        """An array with one row per peer: old rows in their new places, new rows filled."""
         moved = aligned((len(self.population), *array.shape[1:]), fill, array.dtype)
         moved[self.number] = array
         return moved
 
     def peers(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        """Peers by their new numbers; what is below 0 stays."""
+        """The new numbers of peers; numbers below 0 stay."""
         moved = np.where(numbers >= 0, self.number[np.maximum(numbers, 0)], numbers)
         return moved.astype(numbers.dtype)
 
     def links(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Links in a row for each peer (`sub2sub.overlay.views`), to the same peers, in their new rows."""
+        """Rows of links (`sub2sub.overlay.views`) with the new numbers, in their new places."""
         used = words != FREE
         moved = np.where(used, words >> 32 << 32 | self.peers(np.where(used, words & 0xFFFFFFFF, -1)), FREE)
         return self.rows(moved, FREE)
@@ -67,27 +67,22 @@ class Renumbering:
 
 @runtime_checkable
 class Growing(Protocol):
-    """A layer that can go on with more peers."""
+    """A layer whose population can grow."""
 
     def grow(self, moved: Renumbering) -> None:
-        """Give the state of every peer its new place; that of new ones is as if nobody had joined yet."""
+        """Move the state of all peers to their new numbers; new peers have not joined yet."""
 
 
 def make_room(overlay: Any, count: int) -> Renumbering | None:
-    """See to it that so many newcomers find room in an overlay.
+    """Make sure that an overlay has room for `count` newcomers.
 
-    Peers that left and to which no links remain are forgotten first. If that is not enough, the population
-    grows to twice its size or more, and all peers have new numbers from then on, which are returned.
-
-    Parameters
-    ----------
-    overlay : Stack, or another with the same population, network, layers and `grow`
-    count : int
+    First, peers that have left and that no links lead to become dormant. If that is not enough, the
+    population grows to at least twice its size, and the new numbers of all peers are returned.
 
     Raises
     ------
     InputError
-        If there is not enough room and a layer cannot grow.
+        If the population has to grow and a layer cannot.
 
     Examples
     --------
@@ -114,7 +109,7 @@ def make_room(overlay: Any, count: int) -> Renumbering | None:
 
 
 def grow(overlay: Any, more: int) -> Renumbering:
-    """Make room for so many more newcomers than there is; everybody's new number."""
+    """Make room for `more` additional newcomers; the new numbers of all peers."""
     network, stuck = overlay.network, [each for each in overlay.layers if not isinstance(each, Growing)]
     if stuck:
         raise InputError(f"the layer {stuck[0].name!r} cannot grow")

@@ -1,8 +1,8 @@
-"""What the peers of an overlay know of one another, as one bundle of arrays for the kernels that use it.
+"""The views of all peers of an overlay, as one bundle of arrays for kernels.
 
-Dissemination and publishers read views, they never change them: whatever the three layers hold at the end
-of a cycle is all they have to go by. A link stands for the box of the peer it leads to as well (see
-`sub2sub.overlay.population`), so what a holder knows of a peer's subscription is that peer's row of `boxes`.
+Dissemination and publishers read the views of the three layers, and never change them. The holder of a link
+also knows the box of its peer. Boxes do not change while there are links to them (see
+`sub2sub.overlay.population`), so that box is the peer's row of `boxes`.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ class Links(NamedTuple):
     boxes : (n, 2, >= d) float64
         Half-open boxes, see `sub2sub.vicinity.proximity.packed_boxes`.
     host : (n,) int64
-        Which host each peer runs on, see `sub2sub.events.hosts`; -1 for none.
+        The host of each peer, see `sub2sub.events.hosts`; -1 for none.
     near, near_size : (n, >= view) int64, (n,) int8
-        Proximity links of each peer, see `sub2sub.overlay.views`, and how many they are.
-    random, random_size : the same for random links.
+        The proximity links of each peer, see `sub2sub.overlay.views`, and their number.
+    random, random_size
+        The same for random links.
     ring_start, ring_size : (n,) int64, (n,) int32
-        Where in `ring_peer` the ring neighbours of a peer begin, and how many they are.
+        Where in `ring_peer` the ring neighbours of a peer begin, and their number.
     ring_peer : (places,) int32
-        Ring neighbours; those of one peer in the order of the ring, starting after their holder.
+        Ring neighbours; those of one peer in the order of the ring, beginning with its successor.
     """
 
     d: int
@@ -54,9 +55,9 @@ class Links(NamedTuple):
 
     @classmethod
     def of(cls, overlay: Stack) -> Links:
-        """The views of an overlay as they are; nothing is copied.
+        """The current views of an overlay, without copies.
 
-        Of a stack of any layers, those called cyclon, vicinity and ring; one that is missing has no links.
+        Of any other stack, the layers named cyclon, vicinity and ring; a missing layer has no links.
 
         Examples
         --------
@@ -76,15 +77,15 @@ class Links(NamedTuple):
     def younger(self, age: int) -> Links:
         """The same without proximity and random links older than `age` cycles.
 
-        It is now the cycle in which the youngest of a layer's links was made: every cycle makes some. A layer
-        that keeps no ages has links that are all as old.
+        Ages are relative to the youngest link of the layer, because every cycle makes new links. In a layer
+        without stamps all links have the same age.
         """
         near, near_size = _without_older(self.near, _newest(self.near) - age)
         random, random_size = _without_older(self.random, _newest(self.random) - age)
         return self._replace(near=near, near_size=near_size, random=random, random_size=random_size)
 
     def packed(self, events: ArrayLike) -> NDArray[np.float64]:
-        """Validated events (m, d) as boxes that hold that point alone, packed like the others."""
+        """Validated events (m, d) as boxes that contain only this point, packed like `boxes`."""
         at = points(events, self.d)
         packed = np.zeros((len(at), 2, self.boxes.shape[2]))
         packed[:, 0, : self.d] = at
@@ -93,7 +94,7 @@ class Links(NamedTuple):
 
 
 def _rows(layer: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-    """The links of a layer in rows, and how many each has."""
+    """The rows of links of a layer, and the number of links in each."""
     if layer is None:
         return empty_views(n, 1), np.zeros(n, np.int8)
     return layer.view, layer.size
@@ -101,7 +102,7 @@ def _rows(layer: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
 
 @kernel
 def _newest(view):
-    """The latest stamp in some views, 0 where there is no link."""
+    """The latest stamp in all rows, 0 if there is no link."""
     newest = np.int64(0)
     for i in range(view.shape[0]):
         for word in view[i]:
@@ -112,7 +113,7 @@ def _newest(view):
 
 @kernel
 def _without_older(view, oldest):
-    """Copies of views with the links made since `oldest`, in their order; and how many they are."""
+    """Copies of all rows with only the links made since `oldest`, and the number of links in each."""
     young, size = np.full_like(view, FREE), np.zeros(view.shape[0], np.int8)
     for i in range(view.shape[0]):
         count = 0
@@ -126,7 +127,7 @@ def _without_older(view, oldest):
 
 @rule
 def target(links, holder, place):
-    """The peer a link of `holder` leads to: places count its proximity, then random, then ring links."""
+    """The peer of a link of `holder`: places count its proximity links, then random, then ring links."""
     near = np.int64(links.near_size[holder])
     if place < near:
         return peer_of(links.near[holder, place])

@@ -16,7 +16,7 @@ from sub2sub.timing.settings import Timing
 
 @by_reference
 class Faults(NamedTuple):
-    """A `Network` as kernels take it."""
+    """The fields of a `Network` that kernels use."""
 
     alive: NDArray[np.uint8]
     group: NDArray[np.uint8]
@@ -25,18 +25,18 @@ class Faults(NamedTuple):
 
 @dataclass
 class Network:
-    """The state of the network as the engine's faults have left it; kernels read its arrays directly.
+    """The state of the network: the engine's faults change it, kernels read its arrays.
 
     Attributes
     ----------
     alive : (n,) uint8
-        1 for a peer that takes part; crashed, departed and not yet joined ones have 0.
+        1 for a live peer; 0 for a peer that has crashed, has left or has not joined yet.
     group : (n,) uint8
-        Partition a peer is in; messages cross no border. All zero when the network is whole.
+        The partition of each peer. Messages only arrive within a partition; all are 0 if there is none.
     loss : float
-        Probability that a message is lost, each message for itself.
+        Probability that a message is lost, independently of others.
     timing : Timing, optional
-        How long messages with events take; they take a hop each without it.
+        How long messages with events take; without it, each takes one hop.
 
     Examples
     --------
@@ -57,19 +57,19 @@ class Network:
         return cls(np.ones(n, np.uint8), np.zeros(n, np.uint8))
 
     def faults(self) -> Faults:
-        """The same for a kernel: the arrays, and the loss as a float."""
+        """For kernels: the arrays, and the loss as a float."""
         return Faults(self.alive, self.group, float(self.loss))
 
 
 @rule
 def reaches(alive, group, a, b):
-    """Whether a message from a can arrive at b at all (loss apart)."""
+    """Whether a message from a can arrive at b if it is not lost."""
     return alive[b] == 1 and group[a] == group[b]
 
 
 @rule
 def arrives(faults, a, b, key, k):
-    """Whether a message from a arrives at b; the k-th draw under a key decides whether it is lost."""
+    """Whether a message from a arrives at b; draw k of the key decides whether it is lost."""
     if not reaches(faults.alive, faults.group, a, b):
         return False
     return not (faults.loss > 0.0 and unit(draw(key, k)) < faults.loss)
@@ -77,25 +77,35 @@ def arrives(faults, a, b, key, k):
 
 @rule
 def answers(faults, a, b, key, k, tries, tries_back):
-    """Whether a question of a reaches b, and the answer a, each sent again while lost; messages of a and b.
+    """Whether a request of a reaches b and the answer reaches a; messages sent by a, and by b.
 
-    Draws 2k and 2k + 1 under a key decide. Only silence tells that b is gone, so it costs all tries of a;
-    b has tries of its own (`tries_back`).
+    Lost requests are sent up to `tries` times, lost answers up to `tries_back` times. Draws 2k and 2k + 1 of
+    the key decide.
+    """
+    there, lost = sends(faults, a, b, draw(key, 2 * k), tries)
+    if lost:
+        return False, there, np.int64(0)
+    back, lost = attempts(draw(key, 2 * k + 1), faults.loss, tries_back)
+    return not lost, there, np.int64(back)
+
+
+@rule
+def sends(faults, a, b, bits, tries):
+    """The number of copies of a message from a to b that is repeated until it arrives; whether all are lost.
+
+    If b is gone, a does not know it, and sends all copies.
     """
     if not reaches(faults.alive, faults.group, a, b):
-        return False, np.int64(tries), np.int64(0)
-    there, lost = attempts(draw(key, 2 * k), faults.loss, tries)
-    if lost:
-        return False, np.int64(there), np.int64(0)
-    back, lost = attempts(draw(key, 2 * k + 1), faults.loss, tries_back)
-    return not lost, np.int64(there), np.int64(back)
+        return np.int64(tries), True
+    copies, lost = attempts(bits, faults.loss, tries)
+    return np.int64(copies), lost
 
 
 @rule
 def attempts(bits, loss, tries):
-    """How often a message is sent that is repeated while it is lost, `tries` times at most; and if in vain.
+    """The number of copies of a message that is repeated while it is lost; whether all `tries` are lost.
 
-    One draw decides: the first k copies are lost if it falls below loss^k.
+    One draw decides: the first k copies are lost if it is below loss^k.
     """
     chance = loss
     count = 1

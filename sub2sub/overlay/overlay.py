@@ -1,9 +1,10 @@
-"""The Sub-2-Sub overlay of a population: its three kinds of links, ready to be stepped (Section 4)."""
+"""The overlay of Sub-2-Sub: a population with random, proximity and ring links (Section 4)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.cyclon.rendezvous import Rendezvous
 from sub2sub.cyclon.settings import CyclonSettings
-from sub2sub.errors import InputError
+from sub2sub.errors import InputError, require
 from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.events.layer import RecentEvents
 from sub2sub.events.published import Published
@@ -29,6 +30,7 @@ from sub2sub.overlay.population import Population
 from sub2sub.overlay.stack import LayerOrMaker, Stack, whole_number
 from sub2sub.ring.layer import Ring, RingSettings
 from sub2sub.ring.probing import Probing
+from sub2sub.ring.rest import who_skips
 from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.nearest import Distance, Nearest
 from sub2sub.vicinity.settings import VicinitySettings
@@ -36,24 +38,27 @@ from sub2sub.vicinity.settings import VicinitySettings
 
 @dataclass(frozen=True)
 class OverlaySettings:
-    """Settings of the layers; the default recovers from crashes, `paper()` is as published.
+    """Settings of the layers. With the default, rings recover from crashes; `paper()` is as published.
 
     Attributes
     ----------
     cyclon, vicinity, ring
         Settings of each layer.
     suspect_age : int
-        Age in cycles from which on a ring link is probed, 0 for never; half that where there are few. The
-        sooner, the fewer events are sent to the dead, and the more probes.
+        Ring links of this age, in cycles, are probed; of half this age if a peer has few. 0 for never. With a
+        lower value fewer events are sent to dead peers, and there are more probes.
     patience : int
         Cycles after which a peer whose random view is incomplete asks for a contact again, 0 for never.
     recovery : RecoverySettings
-        How missed events are recovered; `history` is 0, and nothing is, unless given.
+        How missed events are recovered; by default (`history` 0) they are not.
     axes : tuple of float
-        What counts as far along each attribute: VICINITY, newcomers and publishers measure distances as if
-        these lengths were equal. `typical_widths` has those of usual ranges, which is the best known where
-        attributes differ in kind; `AttributeSpace.axes` those of the declared bounds, which does harm where
-        an attribute has exact values. Without, coordinates count as they are.
+        The unit of distance along each attribute, for VICINITY, newcomers and publishers. `typical_widths`
+        computes widths of typical ranges: the best known choice if attributes are of different types.
+        `AttributeSpace.axes` has the lengths of the axes, a bad choice if an attribute has exact values. By
+        default coordinates are not scaled.
+    calm : int
+        If its ring links have not changed for this many cycles, a peer begins exchanges of random and
+        proximity links only every so many cycles (`sub2sub.ring.rest`); 0 for never, as published.
     """
 
     cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
@@ -63,18 +68,22 @@ class OverlaySettings:
     patience: int = 10
     recovery: RecoverySettings = field(default_factory=lambda: RecoverySettings(history=0))
     axes: tuple[float, ...] = ()
+    calm: int = 0
+
+    def __post_init__(self) -> None:
+        require(self, "overlay", calm=0)
 
     @classmethod
     def paper(cls) -> OverlaySettings:
-        """As published: no hello, no ages, nothing dropped, nobody asks twice."""
+        """As published: no hello messages, no ages, no probes; no link is dropped, no request is repeated."""
         near = replace(cls().vicinity, max_age=0)
         return cls(CyclonSettings(), near, RingSettings.paper(), suspect_age=0, patience=0)
 
 
 class Overlay(Stack):
-    """Random, proximity and ring links of a population.
+    """The overlay of Sub-2-Sub: random, proximity and ring links of a population.
 
-    `Overlay.of` makes one of ranges, or of rows with named attributes.
+    `Overlay.of` makes one from ranges, or from rows with named attributes.
 
     Parameters
     ----------
@@ -82,15 +91,15 @@ class Overlay(Stack):
     settings : OverlaySettings, optional
     seed : int
     network : Network, optional
-    vicinity : Layer, or what makes one of this overlay, optional
-        Takes VICINITY's place: its links feed the ring layer, serve as shortcuts and are what publishers ask
-        for. Its `cyclon` is there when it is made.
+    vicinity : Layer, or function of this overlay that returns one, optional
+        Replaces VICINITY: its links are the candidates of the ring layer, serve as shortcuts, and are offered
+        to publishers. The function may use the overlay's `cyclon`.
     proximity : function (a, b) -> float, optional
-        How far the peer with box `b` is from the one with box `a`, for VICINITY; each is an array (2, d) of
-        lows and highs. One compiled by `numba.njit` is compiled into the exchange, which takes some seconds;
-        a plain one is called about 85 times per peer and cycle.
-    above : sequence of Layer, or of what makes one of this overlay
-        Stepped after all others.
+        The distance of VICINITY between two boxes, arrays (2, d) of lows and highs. A function compiled by
+        `numba.njit` becomes part of the compiled exchange, which takes some seconds to compile; a plain
+        function is called about 85 times per peer and cycle.
+    above : sequence of Layer, or of functions of this overlay that return one
+        Layers that are stepped after all others.
 
     Attributes
     ----------
@@ -98,9 +107,9 @@ class Overlay(Stack):
         The three kinds of links.
     above : tuple of Layer
     recent_events : RecentEvents or None
-        Events that are recovered, where that is set.
+        The events that are recovered, if `settings.recovery` asks for it.
     space : AttributeSpace or None
-        What the attributes are called, where they have names.
+        The names and types of the attributes, if there are any.
 
     Examples
     --------
@@ -128,13 +137,13 @@ class Overlay(Stack):
             hint = "; Overlay.of(lows, highs) makes an overlay of ranges" if ranges else ""
             raise InputError(f"settings: expected OverlaySettings, got {type(settings).__name__}{hint}")
         if vicinity is not None and proximity is not None:
-            raise InputError("proximity: expected none beside a layer in VICINITY's place")
+            raise InputError("proximity: expected none beside `vicinity`, which replaces VICINITY")
         super().__init__(population, (), seed, network)
         self.settings = settings or OverlaySettings()
         self.space: AttributeSpace | None = None
         population = self.population
         if not population.d:
-            raise InputError("population: expected one with subscriptions, of 1 or more attributes")
+            raise InputError("population: expected subscriptions with 1 or more attributes")
         if self.settings.axes:
             population.measure(self.settings.axes)
         self.cyclon = Cyclon(len(population), self.settings.cyclon, seed)
@@ -151,6 +160,10 @@ class Overlay(Stack):
             seed,
             population.scaled,
         )
+        if self.settings.calm:
+            self.cyclon.who_skips = self.ring.who_skips = partial(who_skips, self.ring, self.settings.calm)
+            if isinstance(near, Vicinity):
+                near.who_skips = self.cyclon.who_skips
         self.probing = Probing(self.ring, self.settings.suspect_age, seed)
         kept = self.settings.recovery
         self.recent_events = RecentEvents(self, kept, seed) if kept.history else None
@@ -176,19 +189,19 @@ class Overlay(Stack):
         proximity: Distance | None = None,
         above: Sequence[LayerOrMaker] = (),
     ) -> Self:
-        """An overlay of subscriptions, everybody with one random link: ready to run.
+        """An overlay of subscriptions, in which every peer has one random link: ready to run.
 
         Parameters
         ----------
         lows, highs : (n, d) array_like
-            Closed ranges. With a `space`, `lows` are the subscriptions in place of both, as
-            `AttributeSpace.subscriptions` takes them: rows, a DataFrame or an Arrow table.
+            Closed ranges. With a `space`, give subscriptions as `lows` instead of both: rows, a DataFrame or
+            an Arrow table, see `AttributeSpace.subscriptions`.
         space : AttributeSpace, optional
             The names and types of the attributes.
         ids, hosts, spare
-            As of `Population.of`.
+            See `Population.of`.
         seed, settings, vicinity, proximity, above
-            As of `Overlay`.
+            See `Overlay`.
 
         Examples
         --------
@@ -200,7 +213,7 @@ class Overlay(Stack):
         """
         if space is not None:
             if highs is not None:
-                raise InputError("highs: expected none with a space, whose subscriptions have both ends")
+                raise InputError("highs: expected none with `space`: subscriptions have both ends")
             if not isinstance(space, AttributeSpace):
                 raise InputError(f"space: expected an AttributeSpace, got {type(space).__name__}")
             lows, highs = space.subscriptions(lows)
@@ -216,13 +229,13 @@ class Overlay(Stack):
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """The layers in the order they are stepped."""
+        """The layers, in the order in which they are stepped."""
         recovery = () if self.recent_events is None else (self.recent_events,)
         return self.rendezvous, self.cyclon, self.vicinity, self.probing, self.ring, *recovery, *self.above
 
     @property
     def kinds(self) -> dict[str, Layer]:
-        """The kinds of links, by what they are for, whatever their layers are called; those above by name."""
+        """The layers of links by kind, whatever their own names are; layers above by name."""
         return {
             "cyclon": self.cyclon,
             "vicinity": self.vicinity,
@@ -231,11 +244,11 @@ class Overlay(Stack):
         }
 
     def change(self, old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
-        """Note that the hosts of `old` subscribe to something else: `new`, which have just joined."""
+        """Record that peers `old` were replaced by `new` on the same hosts, with other subscriptions."""
         self.ring.change(old, new)
 
     def grow(self, moved: Renumbering) -> None:
-        """Let the layers go on with a population that has grown."""
+        """Move the state of all layers to the new numbers of a population that has grown."""
         super().grow(moved)
         if self._of_boxes is not None:
             self._of_boxes.profiles = self._profiles()
@@ -248,18 +261,20 @@ class Overlay(Stack):
         settings: DisseminationSettings | None = None,
         threads: int = 1,
     ) -> Published:
-        """Publish events over the links as they are; what became of them, and who received what.
+        """Publish events over the current links; what every subscription received, and the cost.
 
-        Draws depend on the seed, the cycle and the events' numbers: the same again gives the same.
+        Random draws depend on the seed, the cycle and the numbers of the events, so a repeated call has the
+        same result.
 
         Parameters
         ----------
         events : (m, d) array_like
-            Or, where attributes have names, rows or columns as `AttributeSpace.events` takes them.
+            Points. If attributes have names: rows or columns, see `AttributeSpace.events`.
         at : (m,) array_like of int, optional
-            The subscription each event enters at; by default a random one of those it is meant for.
+            The subscription at which each event enters; by default a random one that matches it.
         settings : DisseminationSettings, optional
         threads : int
+            Number of threads; the result is the same with any number.
 
         Examples
         --------
@@ -285,13 +300,13 @@ class Overlay(Stack):
         return self.population.boxes[:, :, : self.population.d]
 
     def _points(self, events: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
-        """Events as points and, where attributes have names, the values that were given for each."""
+        """Events as points and, if attributes have names, the given values of each attribute."""
         if self.space is None:
             return points(events, self.population.d), {}
         return self.space.events(events), values_by_attribute(events, self.space.names, "events")
 
     def _peers(self, rows: ArrayLike, m: int) -> NDArray[np.int64]:
-        """The peers of subscriptions, given by their rows."""
+        """The peers of the subscriptions with these row numbers."""
         found, row = np.asarray(rows), self.population.row
         if found.shape != (m,) or (found.dtype.kind not in "iu" and found.size):
             raise InputError(

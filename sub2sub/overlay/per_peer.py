@@ -1,8 +1,8 @@
-"""Protocols written for one peer at a time, in plain Python: PeerSim's `CDProtocol`.
+"""Protocols written for one peer at a time, in plain Python, as with PeerSim's `CDProtocol`.
 
-A layer (`sub2sub.overlay.layer`) steps a whole population, which lets it be compiled. Most ideas are first
-tried on a thousand peers, where that hardly matters: `PerPeer` calls `turn` for each live peer, draws for it,
-counts and loses its messages, and keeps its numbers for checkpoints.
+A layer (`sub2sub.overlay.layer`) steps a whole population at once, so it can be compiled. For a first test
+with a thousand peers that is not necessary. `PerPeer` calls `turn` for each live peer, gives it random
+numbers, counts and loses its messages, and saves its variables in checkpoints.
 
     class PushSum(PerPeer):
         name = "push-sum"
@@ -25,22 +25,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from sub2sub.kernels.compilation import plain
 from sub2sub.kernels.dice import Random
 from sub2sub.overlay.growth import Renumbering
-from sub2sub.overlay.network import Network
+from sub2sub.overlay.network import Network, reaches
 from sub2sub.overlay.sizes import HEADER
 from sub2sub.overlay.stack import Stack
+from sub2sub.overlay.views import LinkTable
 
 
 class PerPeer(ABC):
-    """A protocol that is told one peer at a time what to do.
+    """A protocol that is written for one peer at a time.
 
-    Subclasses have a `name` and a `turn`; `start` and `neighbours` where they need them.
+    Subclasses define `name` and `turn`, and if necessary `start` and `neighbours`.
 
     Parameters
     ----------
     stack : Stack
-        Population, seed, and the layers below.
+        Has the population, the seed and the layers below.
 
     Attributes
     ----------
@@ -80,7 +82,7 @@ class PerPeer(ABC):
     def column(
         self, name: str, fill: Any = 0.0, shape: tuple[int, ...] = (), dtype: Any = None
     ) -> NDArray[Any]:
-        """A value, or an array of a shape, for every peer, which checkpoints keep."""
+        """An array with a value, or an array of the given shape, for every peer; checkpoints contain it."""
         self._columns[name] = np.full((len(self.stack.population), *shape), fill, dtype)
         self._fills[name] = fill
         return self._columns[name]
@@ -98,14 +100,14 @@ class PerPeer(ABC):
         """Let a live peer take its turn."""
 
     def start(self, peer: int, contact: int, cycle: int) -> None:  # noqa: B027
-        """Let a peer begin, or begin again, knowing its contact (-1 for nobody)."""
+        """Start a peer, for the first time or again; it knows only its contact (-1 for none)."""
 
     def neighbours(self, peer: int) -> Iterable[int]:
-        """Whom a peer links to by this protocol, for observers and snapshots; nobody if not overridden."""
+        """The peers to which a peer has links, for observers and snapshots; none by default."""
         return ()
 
     def send(self, sender: int, receiver: int, size: int = 0) -> bool:
-        """Send a message of `size` bytes and a header: it is counted, and may be lost; whether it arrives."""
+        """Send a message of `size` bytes plus a header; it is counted and may be lost. Whether it arrives."""
         faults = self._network
         if not 0 <= receiver < faults.alive.size:
             raise InputError(
@@ -113,10 +115,8 @@ class PerPeer(ABC):
             )
         self._cost["messages"] += 1
         self._cost["bytes"] += HEADER + size
-        arrives = (
-            faults.alive[receiver] == 1
-            and faults.group[sender] == faults.group[receiver]
-            and not (faults.loss > 0.0 and self._loss.chance(faults.loss))
+        arrives = plain(reaches)(faults.alive, faults.group, sender, receiver) and not (
+            faults.loss > 0.0 and self._loss.chance(faults.loss)
         )
         self._cost["failed"] += not arrives
         return bool(arrives)
@@ -137,7 +137,7 @@ class PerPeer(ABC):
         for peer, contact in zip(peers.tolist(), contacts.tolist(), strict=True):
             self.start(peer, contact, cycle)
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def links(self) -> LinkTable:
         """All links as (holders, peers, stamps); stamps are not kept."""
         pairs = [
             (peer, other) for peer in range(len(self.stack.population)) for other in self.neighbours(peer)
@@ -146,9 +146,9 @@ class PerPeer(ABC):
         return table[:, 0].copy(), table[:, 1].copy(), np.zeros(len(table), np.int64)
 
     def grow(self, moved: Renumbering) -> None:
-        """Go on with more peers: give the values of each their new place, wherever columns are held.
+        """Move the values of all peers to their new numbers, in all attributes that are columns.
 
-        A protocol whose columns hold numbers of peers has to change these as well (`moved.peers`).
+        A protocol whose columns contain numbers of peers has to convert these, too (`moved.peers`).
         """
         held = {id(column): name for name, column in self._columns.items()}
         self._columns = {

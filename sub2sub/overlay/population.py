@@ -1,19 +1,17 @@
 """A population: peers and their subscriptions, in the order of the ring.
 
-Peers are numbered in the order of their sequence IDs (Sub-2-Sub, Section 4.1), so that everything that
-compares IDs compares numbers. A peer is one subscription; a host with several subscriptions runs several
-(virtual) peers.
+Peers are numbered in the order of their sequence IDs (Sub-2-Sub, Section 4.1), so that comparing numbers
+compares IDs. A peer is one subscription; a host with several subscriptions runs several (virtual) peers.
 
-A peer's box never changes while others may hold links to it, because a link stands for the box as well: a
-peer that changes its subscription leaves as one peer and joins as another on the same host. Room for such
-newcomers is made beforehand (`spare`), or when it is needed (`grow`), as dormant peers with IDs of their own,
-spread over the ring like all others. A peer that has left for good (`retire`) keeps its place until no
-link to it is left (`free`).
+A peer's box does not change while others may have links to it, because the holder of a link knows the box. To
+change its subscription, a host lets one peer leave and another join. Newcomers take the places of dormant
+peers, which have random IDs like all others and are created in advance (`spare`) or when necessary (`grow`).
+A peer that has left for good (`retire`) keeps its place until no link leads to it (`free`).
 
-How near two subscriptions are (`sub2sub.vicinity.proximity`) depends on the units of the attributes: beside a
-string, whose axis is 2^48 long, a price does not count. So distances may be measured with axes of equal
-length (`measure`). Lengths are rounded to powers of two: multiplying by these changes no bit of a coordinate
-but its exponent, so the same boxes overlap as before.
+The distance of two subscriptions (`sub2sub.vicinity.proximity`) depends on the units of the attributes: an
+axis of strings is longer than 2^48, and beside it a price hardly counts. `measure` therefore sets a unit for
+each attribute. Units are rounded to powers of two: multiplication by these only changes exponents, so the
+same boxes overlap as before.
 """
 
 from __future__ import annotations
@@ -48,16 +46,16 @@ class Population:
     d : int
         Number of attributes.
     row : (n,) int64
-        Which subscription of the input a peer is, or a number of its own for one that came later; `DORMANT`
-        for one that nobody is yet, `GONE` for one that has left for good.
+        The row of each peer's subscription in the input; a new number for a peer that joined later; `DORMANT`
+        for a free place, `GONE` for a peer that has left for good.
     host : (n,) int64
-        Which host a peer runs on.
+        The host of each peer.
     seed : int
-        Of the IDs that are drawn.
+        Seed of the sequence IDs.
     scale : (>= d,) float64
-        What coordinates are multiplied by where distances are measured: powers of two.
+        Factors of the coordinates in distances: powers of two.
     scaled : (n, 2, >= d) float64
-        The boxes multiplied by it; `boxes` itself where all are 1.
+        The boxes multiplied by `scale`; `boxes` itself if all factors are 1.
 
     Examples
     --------
@@ -76,16 +74,16 @@ class Population:
     scaled: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Measure coordinates as they are."""
+        """Use coordinates without factors."""
         self.scale, self.scaled = np.ones(self.boxes.shape[2]), self.boxes
 
     def measure(self, lengths: Sequence[float]) -> None:
-        """Measure distances with axes that have these lengths now and are to be equally long.
+        """Measure distances along each attribute in units of these lengths.
 
         Raises
         ------
         InputError
-            For a length that is not above 0, or too few or too many of them.
+            For a length that is not finite and above 0, or another number of lengths.
 
         Examples
         --------
@@ -107,9 +105,9 @@ class Population:
             self.rescale()
 
     def rescale(self, peers: NDArray[np.int64] | slice = slice(None)) -> None:
-        """Work out the scaled boxes of peers anew, when their boxes have changed."""
+        """Compute the scaled boxes of peers, after their boxes have changed."""
         if self.scaled is not self.boxes:
-            with np.errstate(over="ignore"):  # an open end is as far away as can be
+            with np.errstate(over="ignore"):  # an open end may become infinite
                 self.scaled[peers, :, : self.d] = self.boxes[peers, :, : self.d] * self.scale[: self.d]
 
     @classmethod
@@ -122,9 +120,10 @@ class Population:
         spare: int = 0,
         seed: int = 0,
     ) -> Population:
-        """Peers for the subscriptions [lows, highs] (closed ranges, (n, d)).
+        """Peers for subscriptions: closed ranges [lows, highs], (n, d).
 
-        `ids` are drawn from the seed when not given; `hosts` are all different when not given.
+        By default `ids` are random numbers drawn from the seed, and every peer has a host of its own. `spare`
+        is the number of dormant peers.
         """
         low, high = normalise(lows, highs)
         n, d = low.shape
@@ -147,7 +146,7 @@ class Population:
 
     @classmethod
     def of_size(cls, n: int, spare: int = 0, seed: int = 0) -> Population:
-        """Peers that subscribe to nothing, each on a host of its own: for protocols without subscriptions.
+        """Peers without subscriptions, each on its own host.
 
         Examples
         --------
@@ -163,17 +162,17 @@ class Population:
         return cls(numbers[order], np.empty((n + spare, 2, 0)), 0, row, np.where(row >= 0, row, -1), seed)
 
     def __len__(self) -> int:
-        """Peers, dormant ones included."""
+        """The number of peers, including dormant ones."""
         return self.ids.size
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Which peers have a subscription of their own."""
+        """Which peers have a subscription: neither dormant nor gone."""
         return self.row >= 0
 
     @property
     def dormant(self) -> NDArray[np.bool_]:
-        """Which peers newcomers can be."""
+        """Which peers are dormant: places for newcomers."""
         dormant: NDArray[np.bool_] = self.row == DORMANT
         return dormant
 
@@ -191,14 +190,14 @@ class Population:
         self.row[peers] = int(self.row.max()) + 1 + np.arange(peers.size)
 
     def grow(self, more: int) -> Renumbering:
-        """Make room for so many more newcomers; everybody's new number, which layers have to be told.
+        """Add `more` dormant peers; the new numbers of all peers, which all layers need.
 
-        The IDs are those that as many more to spare would have had from the start.
+        Their IDs are the same as if they had been created at the start (`spare`).
         """
         found = _random_ids(len(self) + more, self.seed)
         ids = np.sort(np.concatenate([self.ids, found[~np.isin(found, self.ids)][:more]]))
         moved = Renumbering(self, np.searchsorted(ids, self.ids))
-        self.ids, first = ids, np.argmax(self.row == 0)  # a dormant peer has some box: that of the first row
+        self.ids, first = ids, np.argmax(self.row == 0)  # dormant peers get the box of row 0
         as_they_are = self.scaled is self.boxes
         self.boxes = moved.rows(self.boxes, self.boxes[first])
         self.scaled = self.boxes if as_they_are else moved.rows(self.scaled, self.scaled[first])
@@ -206,11 +205,11 @@ class Population:
         return moved
 
     def retire(self, peers: NDArray[np.int64]) -> None:
-        """Take note that peers have left for good, while others may still hold links to them."""
+        """Record that peers have left for good, while others may still have links to them."""
         self.row[peers] = GONE
 
     def free(self, forgotten: NDArray[np.bool_]) -> None:
-        """Make dormant peers of those that have left for good, as far as they are forgotten."""
+        """Make peers dormant that have left for good and to which no link leads (`forgotten`)."""
         self.row[forgotten & (self.row == GONE)] = DORMANT
 
 

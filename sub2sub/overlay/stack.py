@@ -1,4 +1,4 @@
-"""A population and the layers it runs: what every overlay is, and for protocols of one's own all it needs.
+"""`Stack`: a population and the layers that it runs. Every overlay is a stack; so is any list of protocols.
 
 See `docs/write-a-protocol.md`, and `examples/push_sum.py` for a protocol in twenty lines.
 """
@@ -23,26 +23,26 @@ STREAM = stream_number("bootstrap")
 _ASKED = ("name", "step", "join", "links", "arrays", "load")
 
 LayerOrMaker = Layer | Callable[[Any], Layer]
-"""A layer, or what makes one of the overlay it is to run on: a class or a function."""
+"""A layer, or a class or function that makes one, given the stack."""
 
 
 class Stack:
-    """A population that runs the given layers, one upon the other.
+    """A population that runs the given layers.
 
     Parameters
     ----------
     population : Population or int
-        A number makes peers that subscribe to nothing.
-    layers : sequence of Layer, or of what makes one of this stack
-        Stepped in this order, and started in it: a layer may rely on those before it. A class or a function
-        is called with the stack, which has its population, seed and the layers before by then.
+        An int makes that many peers without subscriptions.
+    layers : sequence of Layer, or of classes or functions that make one
+        Layers are started and stepped in this order, so a layer may use those before it. A class or function
+        is called with the stack, which then has its population, its seed and the layers before.
     seed : int
     network : Network, optional
 
     Attributes
     ----------
     cycle : int
-        Cycles done.
+        The number of the last cycle.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Stack:
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """The layers in the order they are stepped."""
+        """The layers, in the order in which they are stepped."""
         return self._layers
 
     def __repr__(self) -> str:
@@ -78,21 +78,21 @@ class Stack:
         return f"<{type(self).__name__} of {up} live peers after {self.cycle} cycles: {names or 'no layers'}>"
 
     def __getitem__(self, name: str) -> Layer:
-        """The layer of that name."""
+        """The layer with this name."""
         for layer in self.layers:
             if layer.name == name:
                 return layer
         raise InputError(f"layer {name!r}: expected one of {', '.join(each.name for each in self.layers)}")
 
     def make(self, given: LayerOrMaker) -> Layer:
-        """The layer that was given, or that what was given makes of this stack."""
+        """The given layer, or the layer that the given class or function makes."""
         layer = given if isinstance(given, Layer) and not isinstance(given, type) else None
         if layer is None:
             try:
                 layer = cast(Callable[[Any], Layer], given)(self)
             except TypeError as error:
                 raise InputError(
-                    f"layers: expected a layer, or what makes one of the stack; {error}"
+                    f"layers: expected a layer, or a function of the stack that makes one; {error}"
                 ) from error
         lacking = [name for name in _ASKED if not hasattr(layer, name)]
         if lacking:
@@ -107,7 +107,7 @@ class Stack:
         return layer
 
     def neighbours(self, name: str, peer: int) -> NDArray[np.int64]:
-        """Whom a peer links to in the layer of that name: PeerSim's `Linkable`.
+        """The peers to which a peer has links in the layer with this name, as PeerSim's `Linkable`.
 
         Examples
         --------
@@ -127,14 +127,14 @@ class Stack:
         return held
 
     def bootstrap(self, cycle: int = 0) -> None:
-        """Start everybody alive at once with one random link each, so that the links form a connected graph.
+        """Start all live peers with one random link each, so that the links form a connected graph.
 
-        Sub-2-Sub's way of starting from nothing (Sub-2-Sub, Section 5): each peer, in random order, links to
-        one before it.
+        Sub-2-Sub, Section 5, starts in this way. Here each peer, in random order, gets a link to one before
+        it.
         """
         names = [layer.name for layer in self.layers]
         if len(set(names)) < len(names):
-            raise InputError(f"layers: expected names of their own, got {', '.join(names)}")
+            raise InputError(f"layers: expected different names, got {', '.join(names)}")
         peers = np.flatnonzero(self.network.alive).astype(np.int64)
         if peers.size < 2:
             raise InputError(f"population: expected at least 2 live peers, got {peers.size}")
@@ -143,19 +143,19 @@ class Stack:
         self.join(peers, contacts, cycle)
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Let peers (re)start from a contact each."""
+        """Start peers, for the first time or again, with one contact each."""
         self._started = True
         self.network.alive[peers] = 1
         for layer in self.layers:
             layer.join(peers, contacts, cycle)
 
     def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
-        """One cycle of all layers; what each cost."""
+        """Step all layers for one cycle; the cost of each."""
         self.cycle = cycle
         return {layer.name: layer.step(cycle, self.network) for layer in self.layers}
 
     def run(self, cycles: int) -> Self:
-        """Run so many more cycles; everybody joins first where nobody has yet. The stack itself, to go on.
+        """Run more cycles, after `bootstrap` if no peer has joined yet. Returns the stack itself.
 
         `sims.engine.Simulation` does the same with faults, observers and checkpoints.
         """
@@ -168,16 +168,16 @@ class Stack:
 
     @property
     def started(self) -> bool:
-        """Whether anybody has joined yet."""
+        """Whether any peer has joined yet."""
         return self._started
 
     def grow(self, moved: Renumbering) -> None:
-        """Let the layers go on with a population that has grown (`sub2sub.overlay.growth.make_room`)."""
+        """Move the state of all layers to the new numbers of a population that has grown."""
         for layer in self.layers:
             cast(Growing, layer).grow(moved)
 
     def referenced(self) -> NDArray[np.bool_]:
-        """Which peers somebody holds a link to who is alive, or down and may come back with its links."""
+        """Which peers are in a view of a peer that is alive, or is down and may recover with its links."""
         mask = np.zeros(len(self.population), bool)
         for layer in self.layers:
             holders, peers, _ = layer.links()
@@ -186,7 +186,7 @@ class Stack:
 
 
 def whole_number(field: str, value: object) -> int:
-    """Refuse what is not a whole number from 0 on.
+    """The value as an int; an error if it is not a whole number from 0 on.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def _population(given: object, seed: int) -> Population:
 
 @kernel
 def _tree(peers, contacts, key):
-    """A random recursive tree: each peer, in a random order, gets a contact before it in that order."""
+    """A random recursive tree: each peer, in random order, gets a contact among those before it."""
     n = peers.shape[0]
     order = np.arange(n)
     for k in range(n - 1, 0, -1):

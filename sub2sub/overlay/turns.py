@@ -1,15 +1,14 @@
-"""Whose turn it is: the exchanges of a cycle, in an order that several threads can follow.
+"""Turns: the exchanges of a cycle, in an order that several threads can follow.
 
-In a cycle of a layer everybody first chooses a partner, each from what it knows itself; then the exchanges
-take place in the order of the peers that begin them. PeerSim lets a peer choose when its turn has come, after
-the exchanges of others in the same cycle; both are among the orders in which peers without a common clock
-might act. A choice made beforehand tells which exchanges share a peer, and those that share none may take
-place at the same time: an exchange goes into the wave after the last one that either of its peers is busy in.
-So two exchanges that share a peer keep their order, and the outcome is that of one exchange after the other,
-whatever the number of threads.
+In a cycle of a layer all peers first choose their partners. Then the exchanges take place, in the order of
+the peers that begin them. (In PeerSim a peer chooses its partner in its turn, after exchanges of others in
+the same cycle. Peers without a common clock may act in either order.) Because partners are known in advance,
+exchanges that share no peer can run at the same time. Exchanges are grouped into waves: each goes into the
+first wave after all waves in which one of its two peers is busy. So exchanges that share a peer keep their
+order, and the result is the same as without threads.
 
-A peer that very many turn to makes for many waves of few exchanges; waves so narrow that they are not worth
-several threads are worked off by one, and so is what does not fit into `WAVES`.
+If very many peers choose the same partner, there are many waves with few exchanges each. Waves that are too
+small for several threads are left to one thread, and so are exchanges beyond the last of `WAVES`.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ from sub2sub.kernels.threads import share_out, threads
 
 NOBODY = -1
 WAVES = 256
-WORTH = 1000.0  # microseconds of work in a wave that are worth several threads
-FEW = 4096  # peers that are not
+WORTH = 1000.0  # microseconds of work in a wave, at least, for several threads
+FEW = 4096  # populations below this size use one thread
 
 Work = Callable[[int, NDArray[np.int32]], int]
-"""What a thread does, given its number, with peers one after the other; how many it got through."""
+"""Called with the number of a thread and peers to process in this order; returns how many it processed."""
 
 
 @hot
 def _place_in_waves(partner, busy, wave, counts):
-    """Find the wave of every exchange; those beyond the last come into it."""
+    """Find the wave of every exchange; the last wave also gets the exchanges beyond it."""
     last = counts.shape[0] - 1
     for i in range(partner.shape[0]):
         j = partner[i]
@@ -55,7 +54,7 @@ def _sort_by_wave(partner, wave, next_place, order):
 
 
 def waves(partner: NDArray[np.int32], most: int = WAVES) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The peers that begin exchanges, wave after wave, and where each wave begins.
+    """The peers that begin exchanges, wave by wave, and where each wave begins.
 
     Examples
     --------
@@ -73,7 +72,11 @@ def waves(partner: NDArray[np.int32], most: int = WAVES) -> tuple[NDArray[np.int
 
 
 def _stretches(bounds: NDArray[np.int64], least: int) -> Iterator[tuple[bool, int, int]]:
-    """Waves one after the other, narrow ones and the last, which may hold leftovers, together."""
+    """Stretches of the order: (for several threads?, first, last).
+
+    Each wide wave is a stretch; consecutive narrow waves form one. The last of `WAVES` counts as narrow,
+    because its exchanges may share peers.
+    """
     wide = (np.diff(bounds) >= least).tolist()
     if len(wide) == WAVES:
         wide[-1] = False
@@ -86,15 +89,12 @@ def _stretches(bounds: NDArray[np.int64], least: int) -> Iterator[tuple[bool, in
 
 
 def exchange_in_waves(
-    partner: NDArray[np.int32],
-    work: Work,
-    make_space: Callable[[], None] | None = None,
-    each: float = 2.0,
+    partner: NDArray[np.int32], work: Work, make_space: Callable[[], None] | None = None, each: float = 2.0
 ) -> None:
-    """Let `work` carry out the exchanges that peers have chosen partners for (`NOBODY` for none).
+    """Let `work` carry out the exchanges of all peers with their partners (`NOBODY` for none).
 
-    Where `work` stops for lack of space, `make_space` is called, and it goes on. An exchange takes about
-    `each` microseconds: that tells which waves are worth several threads, and changes no result.
+    If `work` stops for lack of space, `make_space` is called and `work` continues. `each` is the approximate
+    duration of an exchange in microseconds; it decides which waves use several threads, not the result.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def exchange_in_waves(
 
 
 def everybody(n: int, work: Work, make_space: Callable[[], None] | None = None) -> None:
-    """Let `work` go through all peers, each by itself, in any order.
+    """Let `work` process all peers independently, in any order.
 
     Examples
     --------

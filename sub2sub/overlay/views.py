@@ -1,9 +1,9 @@
-"""Views of fixed size: rows of links, a link one 64-bit word.
+"""Views of fixed size: rows of links; each link is one 64-bit word.
 
-A link is a peer and the cycle in which that peer itself last made it (its *stamp*): the stamp stands in
-the high half of the word, the peer in the low half. So the oldest link of a row is its least word, the
-fresher of two copies of a link is the larger, and an age never has to be counted up: it is
-`cycle - stamp`. A free place holds `FREE`, larger than any link. The links of a row stand at its front.
+A link is a peer and a *stamp*: the cycle in which that peer itself last made the link. The stamp is the high
+half of the word, the peer the low half. So the oldest link of a row is its smallest word, the younger of two
+copies of a link is the larger word, and ages need no updates: an age is `cycle - stamp`. A free place holds
+`FREE`, which is larger than any link. The links of a row come first, then its free places.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.memory import LANES64, aligned, padded
 from sub2sub.kernels.randomness import below, draw
-from sub2sub.kernels.simd import bits, first_bit, least, load, low_half
+from sub2sub.kernels.simd import bits, first_bit, least, load, low_half, prefetch
 
 FREE = np.int64(0x7FFFFFFFFFFFFFFF)
 _LOW = np.int64(0xFFFFFFFF)
 _PIECE = np.uint64(21)
+
+LinkTable = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""Links as columns: holders, peers, stamps."""
 
 
 def empty_views(n: int, width: int) -> NDArray[np.int64]:
@@ -34,15 +37,15 @@ def empty_views(n: int, width: int) -> NDArray[np.int64]:
     return aligned((n, padded(width)), FREE, np.int64)
 
 
-def view_links(view: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def view_links(view: NDArray[np.int64]) -> LinkTable:
     """All links of all rows as (holders, peers, stamps)."""
     holders, places = np.nonzero(view != FREE)
     words = view[holders, places]
     return holders, words & _LOW, words >> 32
 
 
-def table_links(*tables: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """All peers in tables with one row per holder, -1 where there is none, as (holders, peers, stamps of 0).
+def table_links(*tables: NDArray[Any]) -> LinkTable:
+    """Links from tables of peers with one row per holder, -1 for none: (holders, peers, stamps of 0).
 
     Examples
     --------
@@ -63,23 +66,30 @@ def link(peer, stamp):
 
 @rule
 def peer_of(word):
-    """The peer a link leads to."""
+    """The peer of a link."""
     return word & _LOW
 
 
 @rule
 def stamp_of(word):
-    """The cycle a link was made in."""
+    """The cycle in which a link was made."""
     return word >> 32
 
 
 @rule
+def prefetch_row(rows, i):
+    """Prefetch row i; this does not change the outcome."""
+    for start in range(0, rows.shape[1], LANES64):
+        prefetch(rows, i * rows.shape[1] + start)
+
+
+@rule
 def oldest(row):
-    """Place of the oldest link; of equally old ones that to the lowest peer."""
+    """Place of the oldest link; of equally old ones, the link to the lowest peer."""
     word = least(load(row, 0))
     for start in range(LANES64, row.shape[0], LANES64):
         word = min(word, least(load(row, start)))
-    places = np.int64(0)  # gathered before it is looked at: a branch on where the oldest stands is a guess
+    places = np.int64(0)  # of all parts, then looked at once: branches here would be mispredicted
     for start in range(0, row.shape[0], LANES64):
         places |= bits(load(row, start) == word) << start
     return first_bit(places)
@@ -103,7 +113,7 @@ def place_of(row, peer):
 
 @rule
 def known(words, count, row):
-    """Mask of the first `count` of `words` that lead to a peer `row` has a link to."""
+    """Mask of those of the first `count` `words` to whose peer `row` has a link."""
     mask = np.int64(0)
     for first in range(0, count, LANES64):
         peers = low_half(load(words, first))
@@ -117,10 +127,10 @@ def known(words, count, row):
 
 @rule
 def sample(size, count, key, first):
-    """A random set of `count` of the places 0 .. size - 1 as a bit mask (draws first, first + 1, ...).
+    """A random set of `count` of the places 0 .. size - 1, as a bit mask (draws first, first + 1, ...).
 
-    Floyd's algorithm: no rejections. `size` is at most 63, so that 21 bits are plenty to choose a place and
-    one draw serves three.
+    Floyd's algorithm, without rejections. `size` is at most 63, so 21 bits are enough to choose a place, and
+    one draw is used for three places.
     """
     places = np.int64(0)
     bits = np.uint64(0)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from sub2sub.kernels.compilation import rule
-from sub2sub.kernels.memory import ATTRIBUTES, LANES32, LANES64
+from sub2sub.kernels.memory import LANES32, LANES64
 from sub2sub.kernels.simd import (
     bits,
     gather,
     load,
-    loader,
     low_half,
     numbers,
     pack,
@@ -25,10 +24,9 @@ from sub2sub.kernels.simd import (
 )
 from sub2sub.overlay.views import FREE
 from sub2sub.ring.pool import PEER, SINCE, SPREAD, STAMP, TRIED, field, size_of, tried_slots
+from sub2sub.vicinity.proximity import overlap
 
-_ALL = 2**ATTRIBUTES - 1
 _SPREAD = np.int32(SPREAD - 2**32)
-_load_four = loader(ATTRIBUTES)
 
 
 @rule
@@ -105,12 +103,7 @@ def keep_overlapping(boxes, t, found, count):
     kept = np.int64(0)
     for k in range(count):
         x, stamp = np.int64(found[0, k]), found[1, k]
-        meet = x != t
-        for a in range(0, boxes.shape[2], ATTRIBUTES):
-            low, high = _load_four(boxes[x, 0], a), _load_four(boxes[x, 1], a)
-            own_low, own_high = _load_four(boxes[t, 0], a), _load_four(boxes[t, 1], a)
-            meet &= bits((low < own_high) & (own_low < high)) == _ALL
         # Written in any case, so that nothing has to be guessed; it only counts if it is kept.
         found[0, kept], found[1, kept] = x, stamp
-        kept += meet
+        kept += (x != t) & overlap(boxes, x, t)
     return kept

@@ -13,30 +13,13 @@ address the old peer later (`sub2sub.live.net.node`); in the simulator these fin
 
 from __future__ import annotations
 
-import numpy as np
-
-from sub2sub.kernels.compilation import hot, rule
-from sub2sub.ring.joining import box_distance
-from sub2sub.ring.offers import consider, note
-from sub2sub.ring.pool import PEER, STAMP, get, place_of, put
+from sub2sub.kernels.compilation import hot
+from sub2sub.ring.joining import box_distance, introduce
+from sub2sub.ring.pool import PEER, get, place_of
 from sub2sub.ring.probes import is_there
-from sub2sub.ring.scratch import forget_lists
-from sub2sub.ring.shadow import frame_of
+from sub2sub.ring.scratch import prepare
 from sub2sub.ring.tombstones import bury
 from sub2sub.ring.view import remove
-
-
-@rule
-def _hear_of(pool, labels, boxes, t, x, settings, scratch, probes, news):
-    """Let t consider x, which is there: renew a link to it, or take it up if it is needed."""
-    place = place_of(pool, t, x)
-    if place >= 0:
-        if settings.aged:
-            put(pool, t, STAMP, place, settings.cycle)
-    elif t != x and box_distance(boxes, t, x, scratch.point.shape[0]) < 0.0:
-        count = note(pool, labels, t, x, settings.cycle, scratch, np.int64(0))
-        if count > 0:
-            consider(pool, labels, t, count, settings, scratch, probes, news, np.int64(0))
 
 
 @hot
@@ -48,15 +31,14 @@ def tell_change(pool, labels, boxes, settings, probes, step, old, new):
         if t == new or not is_there(probes, old, t):
             continue
         answered += 1
-        forget_lists(step.partner)
-        frame_of(labels, pool.shadow, t, step.partner.frame)
+        prepare(pool, labels, t, step.partner)
         held = place_of(pool, t, old)
         if held >= 0:
             remove(pool, labels, t, held, settings, step.partner)
         if settings.verify:
             bury(pool, t, old, settings.cycle)
-        _hear_of(pool, labels, boxes, t, new, settings, step.partner, probes, step.news)
-        forget_lists(step.own)
-        frame_of(labels, pool.shadow, new, step.own.frame)
-        _hear_of(pool, labels, boxes, new, t, settings, step.own, probes, step.news)
+        if box_distance(boxes, t, new, step.own.witness.shape[0]) < 0.0:
+            introduce(pool, labels, new, t, settings, step.partner, probes, step.news)
+            prepare(pool, labels, new, step.own)
+            introduce(pool, labels, t, new, settings, step.own, probes, step.news)
     return answered

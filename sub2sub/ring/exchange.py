@@ -18,22 +18,21 @@ from sub2sub.kernels.compilation import apart, hot, part, rule
 from sub2sub.kernels.memory import LANES32
 from sub2sub.kernels.randomness import draw, peer_key, stream_number
 from sub2sub.kernels.references import by_reference
-from sub2sub.overlay.network import arrives, attempts, reaches
+from sub2sub.overlay.network import arrives, attempts, sends
 from sub2sub.overlay.turns import NOBODY
 from sub2sub.ring.hellos import Hellos
 from sub2sub.ring.offers import collect, consider, note, renew_stamps
 from sub2sub.ring.partner import CHOICE, choose_partner, look_ahead, look_ahead_alone
-from sub2sub.ring.pool import MET, PEER, STAMP, fits, get, place_of, put, size_of
+from sub2sub.ring.pool import MET, PEER, SINCE, STAMP, field, fits, get, place_of, put, size_of
 from sub2sub.ring.probes import EXCHANGED, SAID_HELLO, note_copies
-from sub2sub.ring.scratch import Scratch, forget_lists
-from sub2sub.ring.shadow import frame_of
+from sub2sub.ring.scratch import Scratch, prepare
 from sub2sub.ring.tombstones import bury
 from sub2sub.ring.view import remove
 
 STREAM, VERIFYING = stream_number("ring"), stream_number("ring/verify")
 # Numbers of a peer's draws, and how many it has for each exchange.
 REQUEST, REPLY, DRAWS = 1, 2, 8
-MESSAGES, FAILED, OFFERED, TAKEN, HELLOS = range(5)
+MESSAGES, FAILED, OFFERED, TAKEN, HELLOS, TOLD = range(6)
 BEGIN, CHOOSE, EXCHANGE, HEAR = range(4)  # parts of a cycle
 
 
@@ -43,7 +42,7 @@ class ThreadSpace(NamedTuple):
 
     own: Scratch  # of the peer whose turn it is,
     partner: Scratch  # and of its partner
-    news: NDArray[np.int32]  # (links, 2) who accepted whom in this cycle
+    news: NDArray[np.int32]  # (links, 2) which peer tells which other hello
     counts: NDArray[np.int64]  # see `MESSAGES` and so on
 
 
@@ -54,7 +53,7 @@ class Turn(NamedTuple):
     part: int  # see `BEGIN` and so on
     number: int  # of the exchange in this cycle
     key: np.uint64  # of all draws
-    partner: NDArray[np.int32]  # (n,) whom everybody has chosen
+    partner: NDArray[np.int32]  # (n,) the partner that each peer has chosen
     hellos: Hellos
 
 
@@ -82,34 +81,40 @@ def _expire(pool, boxes, t, settings, scratch):
 
 
 @rule
-def _prepare(pool, boxes, t, scratch):
-    """Clear the scratch space for t, and lay the frame over its box."""
-    forget_lists(scratch)
-    scratch.known[0] = 0
-    frame_of(boxes, pool.shadow, t, scratch.frame)
-
-
-@rule
 def _consider(pool, boxes, t, count, settings, scratch, space, probes):
-    """Let t consider what is noted in its scratch space; whom it accepts is news."""
+    """Let t consider what is noted in its scratch space; the neighbours that it accepts are news."""
     if count > 0:
-        told = space.counts[TAKEN]
-        space.counts[TAKEN] = consider(pool, boxes, t, count, settings, scratch, probes, space.news, told)
+        told = space.counts[TOLD]
+        now = consider(pool, boxes, t, count, settings, scratch, probes, space.news, told)
+        space.counts[TAKEN] += now - told
+        if settings.hello_at_once:
+            space.counts[TOLD] = now
+
+
+@part
+def _tell_lasting(pool, t, since, space):
+    """Let t tell the neighbours that it accepted a while ago and has not met since."""
+    told, first = space.counts[TOLD], field(pool, t, SINCE)
+    for place in range(size_of(pool, t)):
+        if pool.words[first + place] == since and get(pool, t, MET, place) < 0:
+            space.news[told, 0], space.news[told, 1] = t, get(pool, t, PEER, place)
+            told += 1
+    space.counts[TOLD] = told
 
 
 @rule
 def places_for(neighbours, feeds):
-    """Places that a view may need, and candidates it may be offered, if so many peers are known."""
+    """Places that a view may need, and candidates it may be offered, if that many peers are known."""
     return neighbours + 2 * (feeds.near.shape[1] + feeds.random.shape[1]) + LANES32
 
 
 @rule
 def _has_space(pool, places, space):
-    """Whether two views may grow to so many places each, so that nothing can fail halfway."""
+    """Whether two views may grow to that many places each, so that nothing can fail halfway."""
     return (
         places <= space.own.offers.shape[1]
-        and fits(pool, 2 * places, space.own.point.shape[0])
-        and space.counts[TAKEN] + 2 * places <= space.news.shape[0]
+        and fits(pool, 2 * places, space.own.witness.shape[0])
+        and space.counts[TOLD] + 2 * places <= space.news.shape[0]
     )
 
 
@@ -122,7 +127,7 @@ def _choose(pool, settings, i, turn):
 
 @apart
 def _begin_all(pool, boxes, feeds, settings, probes, space, turn, peers):
-    """Let peers drop who is too old, accept what the layers below have found, and choose a partner."""
+    """Let peers drop old links, accept what the layers below have found, and choose a partner."""
     for k in range(peers.shape[0]):
         look_ahead_alone(pool, peers, k)
         i = np.int64(peers[k])
@@ -131,11 +136,13 @@ def _begin_all(pool, boxes, feeds, settings, probes, space, turn, peers):
             continue
         if not _has_space(pool, places_for(size_of(pool, i), feeds), space):
             return k
-        _prepare(pool, boxes, i, space.own)
+        prepare(pool, boxes, i, space.own)
         if settings.oldest > 0:
             _expire(pool, boxes, i, settings, space.own)
         count = collect(pool, boxes, feeds, i, i, np.int64(-1), settings, space.own)
         _consider(pool, boxes, i, count, settings, space.own, space, probes)
+        if settings.told >= 0:
+            _tell_lasting(pool, i, settings.told, space)
         if settings.exchanges > 0:
             _choose(pool, settings, i, turn)
     return peers.shape[0]
@@ -162,7 +169,7 @@ def _fail(pool, boxes, i, j, settings, space):
     if place >= 0:
         put(pool, i, MET, place, settings.cycle)
         if settings.drop_failed:
-            _prepare(pool, boxes, i, space.own)
+            prepare(pool, boxes, i, space.own)
             remove(pool, boxes, i, place, settings, space.own)
 
 
@@ -171,16 +178,14 @@ def _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, first):
     """Let i exchange with j; its draws begin with number `first`."""
     n, cycle, counts, own, partner = boxes.shape[0], settings.cycle, space.counts, space.own, space.partner
     faults = probes.faults
-    copies, lost = attempts(draw(draws, first + REQUEST), faults.loss, probes.tries[i])
-    reached = reaches(faults.alive, faults.group, i, j)
-    copies = copies if reached else np.int64(probes.tries[i])
+    copies, lost = sends(faults, i, j, draw(draws, first + REQUEST), probes.tries[i])
     counts[MESSAGES] += copies
     probes.sent[i, EXCHANGED] += copies
-    if lost or not reached:
+    if lost:
         _fail(pool, boxes, i, j, settings, space)
         return
-    _prepare(pool, boxes, i, own)
-    _prepare(pool, boxes, j, partner)
+    prepare(pool, boxes, i, own)
+    prepare(pool, boxes, j, partner)
     met_by_j = _meet(pool, j, i, cycle)
     answered = settings.two_sided
     if answered:
@@ -232,7 +237,7 @@ def _hear_all(pool, boxes, feeds, settings, probes, space, turn, peers):
             continue
         if not _has_space(pool, places_for(size_of(pool, x) + last - first, feeds), space):
             return k
-        _prepare(pool, boxes, x, scratch)
+        prepare(pool, boxes, x, scratch)
         for each in range(first, last):
             t = np.int64(hellos.teller[each])
             if each > first and hellos.teller[each - 1] == t:
@@ -242,7 +247,7 @@ def _hear_all(pool, boxes, feeds, settings, probes, space, turn, peers):
             if not arrives(probes.faults, t, x, peer_key(peer_key(key, t), x), 0):
                 continue
             if note(pool, boxes, x, t, settings.cycle, scratch, np.int64(0)) > 0:
-                told = space.counts[TAKEN]  # nobody is told what is accepted now
+                told = space.counts[TOLD]  # nobody is told what is accepted now
                 consider(pool, boxes, x, np.int64(1), settings, scratch, probes, space.news, told)
     return peers.shape[0]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.overlay.growth import Renumbering
-from sub2sub.ring.pool import EMPTY, SLOTS, TRIED, RingPool, places_of
+from sub2sub.ring.pool import RingPool, forget_tried, places_of
 from sub2sub.ring.shadow import UNKNOWN
 from sub2sub.ring.tombstones import slot_of
 
@@ -21,8 +21,7 @@ def grow_pool(pool: RingPool, moved: Renumbering) -> RingPool:
     _, at = places_of(pool)
     words = pool.words.copy()
     words[at] = moved.peers(pool.words[at])
-    for start, room in zip(pool.start.tolist(), pool.room.tolist(), strict=True):
-        words[start + TRIED * room : start + (TRIED + SLOTS) * room] = EMPTY
+    forget_tried(pool._replace(words=words), np.arange(pool.size.size))
     buried, buried_at = grow_tombstones(pool.buried, pool.buried_at, moved)
     return pool._replace(
         start=moved.rows(pool.start, 0), size=moved.rows(pool.size, 0), room=moved.rows(pool.room, 0),
@@ -34,7 +33,7 @@ def grow_pool(pool: RingPool, moved: Renumbering) -> RingPool:
 def grow_tombstones(
     buried: NDArray[np.int32], buried_at: NDArray[np.int32], moved: Renumbering
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Who did not answer, and when, in the slots of their new numbers; of two in one slot the later."""
+    """Silent peers, and since when, in the slots of their new numbers; of two in one slot the later."""
     holder, slot = np.nonzero(buried >= 0)
     order = np.argsort(buried_at[holder, slot], kind="stable")
     holder, slot = holder[order], slot[order]

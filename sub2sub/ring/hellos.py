@@ -1,7 +1,7 @@
-"""Hellos: whoever accepts a neighbour tells it so, once a cycle, after all exchanges.
+"""Hellos: a peer tells the neighbours that it has accepted, once a cycle, after all exchanges.
 
-Not in the paper (`RingSettings.hello`). Threads note who accepted whom in the order in which they get to it;
-hellos are heard in the order of those that say them, which does not depend on threads.
+Not in the paper (`RingSettings.hello`). Threads note hellos in the order in which they get to them; they are
+heard in the order of the peers that say them, which does not depend on threads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sub2sub.kernels.references import by_reference
 
 @by_reference
 class Hellos(NamedTuple):
-    """Who is told that it was accepted, and by whom; one who took it up twice stands there twice."""
+    """The peers that accepted each peer; one that accepted it twice stands there twice."""
 
     first: NDArray[np.int64]  # (n + 1,) where the tellers of each peer begin
     teller: NDArray[np.int32]
@@ -46,7 +46,7 @@ def _sorted_by(
 
 
 def hellos_of(news: Sequence[NDArray[np.int32]], n: int) -> Hellos:
-    """The hellos that follow from rows (who accepted, whom), of n peers.
+    """The hellos that follow from rows (holder, accepted neighbour), of n peers.
 
     Examples
     --------

@@ -27,8 +27,7 @@ from sub2sub.overlay.views import peer_of
 from sub2sub.ring.offers import consider, note
 from sub2sub.ring.pool import MET, PEER, STAMP, get, place_of, put, size_of
 from sub2sub.ring.probes import JOINED, asks
-from sub2sub.ring.scratch import forget_lists
-from sub2sub.ring.shadow import frame_of
+from sub2sub.ring.scratch import prepare
 from sub2sub.ring.tombstones import bury
 from sub2sub.ring.view import remove
 
@@ -113,7 +112,7 @@ def _nearest(boxes, newcomer, d, asked):
 @rule
 def _consider_known(pool, labels, boxes, newcomer, first, settings, step, probes, asked):
     """Let the newcomer consider those it has heard of, from number `first` on, silent ones left out."""
-    d, count = step.own.point.shape[0], np.int64(0)
+    d, count = step.own.witness.shape[0], np.int64(0)
     for k in range(first, asked.size[0]):
         peer = asked.known[k]
         if asked.state[peer] != SILENT and box_distance(boxes, newcomer, peer, d) < 0.0:
@@ -123,18 +122,24 @@ def _consider_known(pool, labels, boxes, newcomer, first, settings, step, probes
 
 
 @rule
-def _introduce(pool, labels, newcomer, peer, settings, step, probes):
-    """Let a peer that was asked take the newcomer up, if it needs it; an old link to it is renewed."""
-    forget_lists(step.partner)
-    frame_of(labels, pool.shadow, peer, step.partner.frame)
-    place = place_of(pool, peer, newcomer)
+def introduce(pool, labels, x, t, settings, scratch, probes, news):
+    """Let t, whose scratch space is prepared, take up x, which overlaps it, if it needs it.
+
+    A link to x that t has is renewed.
+    """
+    place = place_of(pool, t, x)
     if place >= 0:
         if settings.aged:
-            put(pool, peer, STAMP, place, settings.cycle)
-    else:
-        count = note(pool, labels, peer, newcomer, settings.cycle, step.partner, np.int64(0))
-        if count > 0:
-            consider(pool, labels, peer, count, settings, step.partner, probes, step.news, np.int64(0))
+            put(pool, t, STAMP, place, settings.cycle)
+    elif note(pool, labels, t, x, settings.cycle, scratch, np.int64(0)) > 0:
+        consider(pool, labels, t, np.int64(1), settings, scratch, probes, news, np.int64(0))
+
+
+@rule
+def _introduce_newcomer(pool, labels, newcomer, peer, settings, step, probes):
+    """Let a peer that was asked take the newcomer up, if it needs it."""
+    prepare(pool, labels, peer, step.partner)
+    introduce(pool, labels, newcomer, peer, settings, step.partner, probes, step.news)
 
 
 @rule
@@ -148,9 +153,8 @@ def _first_not_asked(pool, newcomer, asked):
 @hot
 def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcomer, contact):
     """Let a newcomer ask from `contact` on; how many it asked. Others may have taken it up already."""
-    d, asks = step.own.point.shape[0], 0
-    forget_lists(step.own)
-    frame_of(labels, pool.shadow, newcomer, step.own.frame)
+    d, asks = step.own.witness.shape[0], 0
+    prepare(pool, labels, newcomer, step.own)
     asked.size[0] = 0
     _hear_of(asked, newcomer, contact)
     for place in range(pool.size[newcomer]):
@@ -160,7 +164,7 @@ def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcome
         asks += 1
         if _ask(pool, feeds, probes, newcomer, peer, asked):
             if box_distance(boxes, newcomer, peer, d) < 0.0:
-                _introduce(pool, labels, newcomer, peer, settings, step, probes)
+                _introduce_newcomer(pool, labels, newcomer, peer, settings, step, probes)
                 break
         else:
             bury(pool, newcomer, peer, settings.cycle)
@@ -176,11 +180,11 @@ def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcome
         peer = get(pool, newcomer, PEER, place)
         if _ask(pool, feeds, probes, newcomer, peer, asked):
             put(pool, newcomer, MET, place, settings.cycle)
-            _introduce(pool, labels, newcomer, peer, settings, step, probes)
+            _introduce_newcomer(pool, labels, newcomer, peer, settings, step, probes)
         else:
             bury(pool, newcomer, peer, settings.cycle)
             remove(pool, labels, newcomer, place, settings, step.own)
-            considered = np.int64(0)  # whoever it hid may be needed now
+            considered = np.int64(0)  # those that it hid may be needed now
     for k in range(asked.size[0]):
         asked.state[asked.known[k]] = STRANGER
     return asks

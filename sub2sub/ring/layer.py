@@ -3,8 +3,8 @@
 Once a cycle a peer exchanges with one of its ring neighbours: each offers the other everything it knows
 (its random, proximity and ring links) and keeps, of its own and of what arrived, exactly the neighbours that
 Figure 3 selects. Neighbours of neighbours are where nearer ones are found, so rings close in a few dozen
-cycles. How a view is kept is in `sub2sub.ring.view`, what is offered in `sub2sub.ring.offers`, who tells whom
-what in `sub2sub.ring.exchange`; this module is the state of a population, and a cycle as a whole.
+cycles. How a view is kept is in `sub2sub.ring.view`, what is offered in `sub2sub.ring.offers`, how two
+peers exchange in `sub2sub.ring.exchange`; this module is the state of a population, and a cycle as a whole.
 
 Read differently from the paper, or added to it (`RingSettings.paper()` turns every addition off):
 
@@ -15,8 +15,8 @@ Read differently from the paper, or added to it (`RingSettings.paper()` turns ev
 - The paper leaves open which neighbour to exchange with. Here: the one not met for longest, new ones first.
 - Everybody accepts what the layers below have found, and chooses its partner, before anybody exchanges
   (`sub2sub.overlay.turns`).
-- *hello*: a peer tells a new neighbour so at the end of the cycle. Otherwise a link that one
-  side has found and the other has not waits for chance.
+- *hello*: a peer tells a new neighbour so at the end of the cycle, or of a later one if it still has it
+  (*hello_after*). Otherwise a link that one side has found and the other has not waits for chance.
 - *max_age*: a link carries when its peer was last heard from, the fresher copy wins everywhere, and one too
   old is dropped and refused. Without that a dead peer's link is passed on for ever.
 - *drop_failed*: a neighbour that does not answer is dropped at once; requests are repeated (*tries*,
@@ -47,6 +47,7 @@ from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.overlay.turns import Work, everybody, exchange_in_waves
+from sub2sub.overlay.views import LinkTable
 from sub2sub.ring.changing import tell_change
 from sub2sub.ring.exchange import (
     BEGIN,
@@ -88,10 +89,13 @@ class Ring:
         Number of attributes.
     cyclon, vicinity
         The layers whose links feed this one; stepped by the engine, before it.
-    settings : RingSettings
-    seed : int
     scaled : (n, 2, >= d) float64, optional
         The boxes as newcomers measure distances (`Population.measure`).
+
+    Attributes
+    ----------
+    who_skips : callable, optional
+        Peers that tell partners of ring links only in a cycle (`sub2sub.ring.rest`).
     """
 
     name = "ring"
@@ -117,6 +121,7 @@ class Ring:
         self._changed = np.empty((0, 2), np.int64)  # old and new peers, to be told
         self._copies = np.zeros((len(boxes), 2))  # lately sent, and those that repeated others
         self._sent, self._each = np.zeros((len(boxes), SENT), np.int64), np.zeros(SENT)
+        self.who_skips: Callable[[int], NDArray[np.bool_]] | None = None
 
     @property
     def pool(self) -> RingPool:
@@ -142,14 +147,15 @@ class Ring:
         ]
         self._tell_changes(settings, probes[0])
         joins, join_failed, join_links = self._join_newcomers(settings, probes[0])
-        self._exchange(settings, probes, key)
+        told = self._told(cycle)
+        self._exchange(settings, probes, key, told)
         if self.settings.hello:
             self._say_hello(settings, probes, np.uint64(peer_key(key, len(self.boxes))))
         self._copies = MEMORY * self._copies + copies.sum(axis=0)
-        messages, failed, offered, taken, hellos = (int(count) for count in self._space.counts())
+        messages, failed, offered, taken, hellos, _ = (int(count) for count in self._space.counts())
         asked, (small, unanswered) = self._space.asked(), np.sum([each.counts for each in probes], axis=0)
         join_bytes = HEADER * joins + (DESCRIPTOR + RANGE * self.d) * (joins + join_links)
-        exchange_bytes = self._bytes(messages, hellos, cycle, network)
+        exchange_bytes = self._bytes(messages, hellos, cycle, network, told)
         hello = HEADER + DESCRIPTOR + RANGE * self.d
         each = (exchange_bytes - hellos * hello) / max(messages, 1), hello, HEADER, join_bytes / max(joins, 1)
         self._sent, self._each = sent.sum(axis=0), np.array(each)
@@ -175,19 +181,31 @@ class Ring:
         near, random = self.vicinity, self.cyclon
         return Feeds(near.view, near.size, random.view, random.size)
 
+    def _told(self, cycle: int) -> Feeds:
+        """Those of them that partners are told."""
+        feeds = self._feeds()
+        if self.who_skips is None:
+            return feeds
+        near, random = (np.where(self.who_skips(cycle), np.int8(0), size) for size in (feeds[1], feeds[3]))
+        return feeds._replace(near_size=near, random_size=random)
+
     def _make_space(self) -> None:
         """Make space for the exchange of the two peers with the widest views."""
         self._space.make_space(int(plain(places_for)(2 * int(self.pool.size.max()), self._feeds())))
 
-    def _exchange(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
+    def _exchange(self, settings: StepSettings, probes: list[Probes], key: np.uint64, told: Feeds) -> None:
         """Let everybody accept what the layers below found, then exchange, once or more."""
-        n, turn = len(self.boxes), self._turns(settings, probes)
+        n, turn, exchanging = (
+            len(self.boxes),
+            self._turns(settings, probes),
+            self._turns(settings, probes, told),
+        )
         now = Turn(BEGIN, 0, key, np.empty(n, np.int32), NO_HELLOS)
         everybody(n, turn(now), self._make_space)
         for number in range(settings.exchanges):
             if number > 0:
                 everybody(n, turn(now._replace(part=CHOOSE, number=number)))
-            exchange = turn(now._replace(part=EXCHANGE, number=number))
+            exchange = exchanging(now._replace(part=EXCHANGE, number=number))
             exchange_in_waves(now.partner, exchange, self._make_space, each=10.0)
 
     def _say_hello(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
@@ -202,9 +220,11 @@ class Ring:
         now = Turn(HEAR, 0, key, np.empty(0, np.int32), hellos)
         everybody(n, self._turns(settings, probes)(now), make_space)
 
-    def _turns(self, settings: StepSettings, probes: list[Probes]) -> Callable[[Turn], Work]:
+    def _turns(
+        self, settings: StepSettings, probes: list[Probes], told: Feeds | None = None
+    ) -> Callable[[Turn], Work]:
         """What each thread does when it is the turn for something."""
-        space, boxes, feeds = self._space, self.labels.boxes, self._feeds()
+        space, boxes, feeds = self._space, self.labels.boxes, told or self._feeds()
 
         def work(turn: Turn) -> Work:
             def take(k: int, peers: NDArray[np.int32]) -> int:
@@ -247,19 +267,16 @@ class Ring:
         messages, failed, links = (int(count) for count in self._asked.counts)
         return messages, failed, links
 
-    def _bytes(self, exchanged: int, hellos: int, cycle: int, network: Network) -> int:
+    def _bytes(self, exchanged: int, hellos: int, cycle: int, network: Network, told: Feeds) -> int:
         """Bytes of messages: each has its sender's descriptor, those of exchanges a selection besides."""
-        near, random, pool = self.vicinity, self.cyclon, self.pool
-        links = Links(
-            self.d, self.boxes, NO_HOSTS, near.view, near.size, random.view, random.size,
-            pool.start, pool.size, pool.peer,
-        )  # fmt: skip
+        pool = self.pool
+        links = Links(self.d, self.boxes, NO_HOSTS, *told, pool.start, pool.size, pool.peer)
         held = links_per_message(links, self.labels.boxes, network.alive, self.seed, cycle)
         descriptors = exchanged + hellos + round(exchanged * held)
         return HEADER * (exchanged + hellos) + (DESCRIPTOR + RANGE * self.d) * descriptors
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Empty the ring views of `peers`, who ask for neighbours when the layer is stepped next.
+        """Empty the ring views of `peers`, which ask for neighbours in the next step.
 
         One whose contact joins at the same time, or that has none, waits for the layers below to find some.
         """
@@ -291,11 +308,12 @@ class Ring:
         self._asked, self._copies = new_asked(len(self.boxes)), moved.rows(self._copies, 0)
         self._sent = moved.rows(self._sent, 0)
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def links(self) -> LinkTable:
         """All links as (holders, peers, stamps)."""
-        holders, at = places_of(self.pool)
-        stamps = self.pool.words[at + STAMP * self.pool.room[holders].astype(np.int64)]
-        return holders, self.pool.words[at].astype(np.int64), stamps.astype(np.int64)
+        holders, peers_at = places_of(self.pool)
+        _, stamps_at = places_of(self.pool, STAMP)
+        words = self.pool.words
+        return holders, words[peers_at].astype(np.int64), words[stamps_at].astype(np.int64)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

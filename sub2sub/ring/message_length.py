@@ -27,15 +27,7 @@ def links_per_message(
 ) -> float:
     """Links that a message of an exchange holds on average, besides its sender's own descriptor.
 
-    Parameters
-    ----------
-    links : Links
-        The views of all peers.
-    boxes : (n, 2, >= d) int32
-        Their boxes, as `sub2sub.geometry.labels.Labels` has them.
-    alive : (n,) uint8
-    seed, cycle : int
-        What the sample depends on.
+    The boxes are labels (`sub2sub.geometry.labels`); the sample depends on seed and cycle.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 A candidate is needed if it is the nearest neighbour, up the ring or down the ring, for some point of the
 peer's box: if its part of the box is not covered by nearer neighbours on one of the two sides
 (`sub2sub.geometry.cover`). Candidates are offered one after the other; then those are dropped that others
-have made superfluous. Who is kept in the end is what Figure 3 selects from all of them.
+have made superfluous. Those that are left are the ones that Figure 3 selects.
 
 A candidate that was refused is refused again as long as no neighbour was removed: what covered its part then
 still covers it, because whatever is dropped for being superfluous is covered itself. So refused candidates
@@ -13,12 +13,12 @@ are remembered, which spares nearly all questions once views have converged.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.geometry.cover import ask, clip, heap_for, stack_for
+from sub2sub.geometry.cover import ask, clip, gathered_for, stack_for
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.memory import LANES32
 from sub2sub.overlay.descriptors import Descriptor
@@ -27,43 +27,16 @@ REMEMBERED = 4096  # refused candidates; then all are forgotten
 REFUSED, TAKEN, NO_ROOM = range(3)  # what became of a candidate
 
 
-class Needed(Protocol):
-    """What a ring view asks about candidates; tests answer with Figure 3 as printed.
-
-    Attributes
-    ----------
-    refused : dict of int to Descriptor
-        Candidates that would be refused again, by ID.
-    """
-
-    refused: dict[int, Descriptor]
-
-    def may_be(self, peer: Descriptor) -> bool:
-        """Whether a peer is worth being offered; False only for one that would be refused."""
-
-    def offer(
-        self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor], cap: int
-    ) -> tuple[list[Descriptor], set[int]]:
-        """Offer candidates to a view, in this order; those accepted, and the IDs of the view afterwards."""
-
-    def first(self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]) -> int:
-        """Place of the first candidate that a view needs, -1 for none."""
-
-    def kept(self, neighbours: Sequence[Descriptor]) -> set[int]:
-        """IDs of the neighbours that others have not made superfluous."""
-
-    def forget(self) -> None:
-        """Note that a neighbour was removed: whoever was refused may be needed now."""
-
-
 class Need:
-    """The question for one peer, answered by the kernels.
+    """The question for one peer, answered by the kernels; tests answer it with Figure 3 as printed.
 
     Parameters
     ----------
-    own : Descriptor
     max_steps : int
         `RingSettings.max_steps`: cuts after which a candidate is taken for needed, 0 for never.
+    work : int
+        Boxes that all cuts of one call may be compared with, times the attributes; 0 for any number. Where
+        there are many boxes, a candidate is taken for needed after fewer cuts.
 
     Examples
     --------
@@ -74,8 +47,8 @@ class Need:
     ([80, 60, 85], [60, 85])
     """
 
-    def __init__(self, own: Descriptor, max_steps: int = 0) -> None:
-        self.own, self.max_steps = own, max_steps
+    def __init__(self, own: Descriptor, max_steps: int = 0, work: int = 0) -> None:
+        self.own, self.max_steps, self.work = own, max_steps, work
         self._id, self._box = np.uint64(own.id), np.array([own.low, own.end])
         self.refused: dict[int, Descriptor] = {}
 
@@ -93,7 +66,8 @@ class Need:
     ) -> tuple[list[Descriptor], set[int]]:
         """Offer candidates to a view, in this order; those accepted, and the IDs of the view afterwards."""
         peers = [*neighbours, *candidates]
-        member, outcome = _offer(*self._laid_out(peers), len(neighbours), cap, self.max_steps)
+        steps = self._steps(len(peers), len(peers) + len(candidates))
+        member, outcome = _offer(*self._laid_out(peers), len(neighbours), cap, steps)
         became = list(zip(candidates, outcome[len(neighbours) :].tolist(), strict=True))
         for peer, fate in became:
             if fate == REFUSED:
@@ -103,14 +77,16 @@ class Need:
     def first(self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]) -> int:
         """Place of the first candidate that a view needs, -1 for none; those before it are refused."""
         laid_out = self._laid_out([*neighbours, *candidates])
-        place = int(_first(*laid_out, len(neighbours), self.max_steps))
+        steps = self._steps(len(neighbours), len(candidates))
+        place = int(_first(*laid_out, len(neighbours), steps))
         for peer in candidates[: place if place >= 0 else None]:
             self._remember(peer)
         return place
 
     def kept(self, neighbours: Sequence[Descriptor]) -> set[int]:
         """IDs of the neighbours that others have not made superfluous."""
-        return _ids(neighbours, _needed_of(*self._laid_out(neighbours), self.max_steps))
+        steps = self._steps(len(neighbours), len(neighbours))
+        return _ids(neighbours, _needed_of(*self._laid_out(neighbours), steps))
 
     def _laid_out(
         self, peers: Sequence[Descriptor]
@@ -119,6 +95,13 @@ class Need:
         up = np.array([peer.id for peer in peers], np.uint64) - self._id
         boxes = np.array([peer.low + peer.end for peer in peers], np.float64)
         return self._box, up, boxes.reshape(len(peers), 2, self.own.d)
+
+    def _steps(self, boxes: int, questions: int) -> int:
+        """Cuts after which each of so many questions about so many boxes is given up."""
+        if not self.work:
+            return self.max_steps
+        steps = max(1, self.work // max(1, questions * boxes * self.own.d))
+        return min(self.max_steps, steps) if self.max_steps else steps
 
     def forget(self) -> None:
         """Note that a neighbour was removed."""
@@ -156,7 +139,7 @@ class _Question(NamedTuple):
     order: NDArray[np.int64]
     place: NDArray[np.int64]  # of each box in this order
     columns: NDArray[np.int32]
-    heap: NDArray[np.int32]
+    gathered: NDArray[np.int32]
     stack: NDArray[np.int32]
     witness: NDArray[np.int32]
     counts: NDArray[np.int64]
@@ -170,7 +153,7 @@ def _question(own, up, boxes):
     for k in range(n):
         place[order[k]] = k
     return _Question(
-        _labels(own, boxes), order, place, np.zeros((2 * d, places), np.int32), heap_for(places, d),
+        _labels(own, boxes), order, place, np.zeros((2 * d, places), np.int32), gathered_for(places, d),
         stack_for(n, d), np.empty(d, np.int32), np.zeros(3, np.int64),
     )  # fmt: skip
 
@@ -193,11 +176,7 @@ def _is_needed(x, member, max_steps, question):
                 count += 1
         if not clip(labels[n], labels[x], d, stack[0]):
             return False
-        covered = ask(
-            columns, np.int64(0), count, d, question.heap, stack, max_steps, question.witness,
-            question.counts,
-        )  # fmt: skip
-        if covered == 0:
+        if ask(columns, np.int64(0), count, d, max_steps, question) == 0:
             return True
     return False
 
@@ -232,7 +211,7 @@ def _first(own, up, boxes, members, max_steps):
 
 @kernel
 def _offer(own, up, boxes, members, cap, max_steps):
-    """Offer the boxes after the first `members` one after the other; who stays, and what became of each."""
+    """Offer the boxes after the first `members` one after the other; which stay, and what became of each."""
     question, member = _question(own, up, boxes), np.arange(boxes.shape[0]) < members
     outcome = np.full(boxes.shape[0], REFUSED, np.int8)
     size = members

@@ -1,6 +1,6 @@
 """A newcomer that asks for its ring neighbours at once: the readable form of `sub2sub.ring.joining`.
 
-`next` names whom to ask, `answered` and `silent` take what came of it, until nobody is left to be asked. What
+`next` names the peer to ask, `answered` and `silent` take the result, until no peer is left to ask. What
 is asked for is everything a peer knows: its proximity, random and ring links, in this order. The simulator
 asks one after the other. Live peers ask several at once when the walk is over, as answers take their time.
 """
@@ -54,7 +54,7 @@ class Newcomer:
         self._hear_of([*contacts, *(each.peer for each in ring.in_order())])
 
     def next(self) -> Descriptor | None:
-        """Whom to ask next; None when there is nobody, for now."""
+        """The peer to ask next; None when there is none, for now."""
         peer = self._next()
         if peer is not None:
             self.asked.add(peer.id)
@@ -75,7 +75,7 @@ class Newcomer:
         return None
 
     def answered(self, peer: Descriptor, links: Iterable[Descriptor]) -> None:
-        """Take the answer of a peer: whom it knows."""
+        """Take the answer of a peer: the peers it knows."""
         new = self._hear_of(links)
         if self.walking:
             if self.ring.own.overlaps(peer):

@@ -44,7 +44,7 @@ def collect(pool, boxes, feeds, t, s, met, settings, scratch):
     What stood in the ring view of s when the two last met was offered then, and need not be offered again as
     long as nothing was removed from t's view since.
     """
-    n, reach, found, known = boxes.shape[0], scratch.frame.reach, scratch.heap, scratch.known
+    n, reach, found, known = boxes.shape[0], scratch.frame.reach, scratch.gathered, scratch.known
     count = add_links(feeds.near[s], np.int64(feeds.near_size[s]), t, n, reach, found, np.int64(0))
     count = add_links(feeds.random[s], np.int64(feeds.random_size[s]), t, n, reach, found, count)
     # Where links have ages, a neighbour's may be fresher than the one at hand.

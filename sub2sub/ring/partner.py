@@ -1,4 +1,4 @@
-"""Who a peer exchanges ring links with, and loading what that will need before it is needed.
+"""The partner of a ring exchange, and loading what the exchange will need before it is needed.
 
 The paper (Sub-2-Sub, Section 4.1) leaves open which neighbour to exchange with: see
 `sub2sub.ring.settings.Partner`.
@@ -12,10 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from sub2sub.kernels.compilation import part, rule
-from sub2sub.kernels.memory import LANES32, LANES64
+from sub2sub.kernels.memory import LANES32
 from sub2sub.kernels.randomness import below
 from sub2sub.kernels.rows import least_value, place_of_value
 from sub2sub.kernels.simd import prefetch
+from sub2sub.overlay.views import prefetch_row
 from sub2sub.ring.pool import MET, PEER, WITNESS, field, get, size_of, way_up
 from sub2sub.ring.shadow import CELLS
 
@@ -53,12 +54,6 @@ def _prefetch_view(pool, t):
 
 
 @rule
-def _prefetch_rows(array, row, width):
-    for item in range(row * width, (row + 1) * width, LANES64):
-        prefetch(array, item)
-
-
-@rule
 def _prefetch_place(pool, t):
     """Start to load where the view of t is."""
     prefetch(pool.start, t)
@@ -78,8 +73,8 @@ def look_ahead(pool, feeds, partner, peers, k):
             _prefetch_view(pool, t)
             prefetch(pool.shadow, 2 * t * CELLS)
             prefetch(pool.shadow, (2 * t + 1) * CELLS)
-            _prefetch_rows(feeds.near, t, feeds.near.shape[1])
-            _prefetch_rows(feeds.random, t, feeds.random.shape[1])
+            prefetch_row(feeds.near, t)
+            prefetch_row(feeds.random, t)
 
 
 @part

@@ -3,10 +3,10 @@
 Sub-2-Sub, Section 4.1 and Figure 3; `sub2sub.ring.layer` says where it is read differently and what is added.
 Live peers run this class, and the kernels of the layer must take its decisions, draw for draw.
 
-In a cycle a peer drops who is too old (`expire`), accepts what the layers below have found (`consider`),
-and exchanges everything it knows (`report`) with a neighbour (`partner`), which takes it up and `answer`s
-with what it knows; the peer takes that up (`finish`), or notes that nobody answered (`fail`). Newcomers are
-told hello.
+In a cycle a peer drops links that are too old (`expire`), accepts what the layers below have found
+(`consider`), and exchanges everything it knows (`report`) with a neighbour (`partner`), which takes it up and
+`answer`s with what it knows; the peer takes that up (`finish`), or notes that nobody answered (`fail`).
+Newcomers are told hello.
 
 Which candidates are needed is asked of `sub2sub.ring.need`, or of another object with the same answers. What
 decides draw for draw: candidates are considered nearest on the ring first, of equally near ones in the order
@@ -20,21 +20,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from sub2sub.kernels.compilation import plain
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, ring_distance
 from sub2sub.ring.exchange import DRAWS
-from sub2sub.ring.need import Need, Needed
+from sub2sub.ring.need import Need
 from sub2sub.ring.partner import CHOICE
-from sub2sub.ring.pool import SPREAD
 from sub2sub.ring.probes import FEW
 from sub2sub.ring.settings import Partner, RingSettings
-from sub2sub.ring.tombstones import TOMBSTONES
+from sub2sub.ring.tombstones import slot_of
 from sub2sub.ring.verification import Verification, Verify
-
-
-def _slot(id: int) -> int:
-    """As `sub2sub.ring.tombstones.slot_of`."""
-    return ((id * SPREAD & 0xFFFFFFFF) * TOMBSTONES) >> 32
 
 
 @dataclass(slots=True)
@@ -71,11 +66,9 @@ class RingPeer:
 
     Parameters
     ----------
-    own : Descriptor
-    settings : RingSettings
     around : int
         IDs around the ring.
-    need : Needed, optional
+    need : Need, optional
         Which candidates are needed.
     fresh : int
         Age from which on a candidate has to answer before it is accepted: a cycle; 0 where others may lie.
@@ -87,7 +80,7 @@ class RingPeer:
     forgot : int
         When a neighbour was last removed: from then on, what was refused may be needed.
     tombstones : dict
-        By slot, who did not answer and when (`sub2sub.ring.tombstones`).
+        By slot, a peer that did not answer, and when (`sub2sub.ring.tombstones`).
     slot_of : callable
         The slot of a peer's tombstone, by its ID.
     asking : set of int
@@ -105,7 +98,7 @@ class RingPeer:
     """
 
     def __init__(
-        self, own: Descriptor, settings: RingSettings, around: int = AROUND, need: Needed | None = None,
+        self, own: Descriptor, settings: RingSettings, around: int = AROUND, need: Need | None = None,
         fresh: int = 1,
     ) -> None:  # fmt: skip
         self.own, self.settings, self.around = own, settings, around
@@ -113,7 +106,7 @@ class RingPeer:
         self.fresh = fresh
         self.view: dict[int, Neighbour] = {}
         self.tombstones: dict[int, tuple[int, int]] = {}
-        self.slot_of = _slot
+        self.slot_of = plain(slot_of)
         self.asking: set[int] = set()
         self.forgot = -1
         self._order: list[Neighbour] | None = []
@@ -138,8 +131,12 @@ class RingPeer:
         self.forgot, self._order = now, None
         self.need.forget()
 
+    def last_change(self, now: int) -> int:
+        """When a neighbour was last accepted or removed; now, as long as there is none."""
+        return max([self.forgot, *[each.since for each in self.view.values()]]) if self.view else now
+
     def partner(self, turn: int, dice: Dice) -> Descriptor | None:
-        """Whom to exchange with in the cycle's exchange number `turn`; None without neighbours."""
+        """The neighbour to exchange with in the cycle's exchange number `turn`; None without neighbours."""
         order = self.in_order()
         if not order:
             return None
@@ -290,6 +287,14 @@ class RingPeer:
         """Probe a neighbour next, as if nobody had heard from it for `age`."""
         if id in self.view and age:
             self.view[id].stamp = min(self.view[id].stamp, now - age)
+
+    def lasting(self, now: int, cycle: int = 1) -> list[Descriptor]:
+        """Neighbours to tell now that they are: accepted `hello_after` ago, and not met since."""
+        after = self.settings.hello_after
+        lately = (
+            each for each in self.in_order() if each.met < 0 and now - cycle < each.since + after <= now
+        )
+        return [each.peer for each in lately] if after and self.settings.hello else []
 
     def silent(self, peer: Descriptor, now: int) -> None:
         """Note that a neighbour did not answer a probe."""

@@ -23,7 +23,7 @@ MEMORY = 15 / 16
 
 
 def tries_for(copies: ArrayLike, repeated: ArrayLike, least: int, most: int) -> NDArray[Any]:
-    """Times to send a message, for peers that have sent so many copies, of which some were repetitions.
+    """Times to send a message, given the copies a peer has sent and how many of them were repetitions.
 
     Examples
     --------

@@ -57,7 +57,7 @@ class RingPool(NamedTuple):
     forgot: NDArray[np.int32]  # (n,) the last cycle in which a neighbour was removed
     shadow: NDArray[np.uint8]  # (n, 2, CELLS), see sub2sub.ring.shadow
     asked: NDArray[np.int64]  # (n, 2) cells asked for
-    buried: NDArray[np.int32]  # (n, tombstones) who did not answer, -1 for nobody,
+    buried: NDArray[np.int32]  # (n, tombstones) peers that did not answer, -1 for none,
     buried_at: NDArray[np.int32]  # and in which cycle, see sub2sub.ring.tombstones
     top: NDArray[np.int64]  # (1,) first word never used,
     end: NDArray[np.int64]  # (1,) and the first that must not be
@@ -146,7 +146,7 @@ def way_up(t, x, n):
 
 @rule
 def fits(pool, places, d):
-    """Whether one view may grow to so many places without the pool running out."""
+    """Whether one view may grow to that many places without the pool running out."""
     return pool.top[0] + _fields(d) * (5 * places + 5 * SMALLEST) + 64 * MARGIN < pool.end[0]
 
 
@@ -176,7 +176,7 @@ def write_tried(pool, t, x, entry):
 
 @rule
 def forget_all_tried(pool, t):
-    """Forget whom t has tried."""
+    """Forget the peers that t has tried."""
     for slot in range(tried_slots(pool, t)):
         put(pool, t, TRIED, slot, EMPTY)
 
@@ -238,7 +238,7 @@ def _push_together(pool, order, d):
 
 
 def squeeze(pool: RingPool, d: int, spare: int) -> RingPool:
-    """Push the views together, in place, and see to it that the pool has so many places to spare."""
+    """Push the views together, in place, and make sure that the pool has `spare` places left."""
     needed = _fields(d) * spare + 65 * MARGIN
     pool.top[0] = _push_together(pool, np.argsort(pool.start, kind="stable"), d)
     used = int(pool.top[0])
@@ -261,27 +261,25 @@ def _forget_tried(pool, gone):
 
 
 def forget_tried(pool: RingPool, peers: NDArray[np.int64]) -> None:
-    """Forget who tried these peers, and whom they tried: their subscriptions may have changed."""
+    """Forget that others tried these peers, and what they tried: their subscriptions may have changed."""
     if pool.room.any():
         gone = np.zeros(pool.size.size, np.uint8)
         gone[peers] = 1
         _forget_tried(pool, gone)
 
 
-def places_of(pool: RingPool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All neighbours of all peers: who has them, and where in the words they stand."""
-    sizes = pool.size.astype(np.int64)
+def places_of(pool: RingPool, which: np.int64 = PEER) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All neighbours of all peers: their holders, and where in the words a field of theirs stands."""
+    sizes, begin = pool.size.astype(np.int64), pool.start + which * pool.room
     holders = np.repeat(np.arange(sizes.size), sizes)
-    return holders, np.arange(holders.size) + np.repeat(pool.start - np.cumsum(sizes) + sizes, sizes)
+    return holders, np.arange(holders.size) + np.repeat(begin - np.cumsum(sizes) + sizes, sizes)
 
 
 def move_witnesses(pool: RingPool, d: int, moved: list[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> None:
     """Give the witnesses their new labels (see `sub2sub.geometry.labels`)."""
-    holders, at = places_of(pool)
-    room = pool.room[holders].astype(np.int64)
     for side in range(2):
-        there = at + (WITNESS + side * d) * room
-        some = pool.words[there] >= 0
+        first = WITNESS + side * d
+        some = pool.words[places_of(pool, first)[1]] >= 0
         for k, (old, new) in enumerate(moved):
-            places = there[some] + k * room[some]
+            places = places_of(pool, first + k)[1][some]
             pool.words[places] = new[np.searchsorted(old, pool.words[places])]

@@ -24,7 +24,7 @@ class Probes(NamedTuple):
 
     faults: Faults
     key: np.uint64
-    counts: NDArray[np.int64]  # messages and those that asked in vain, then what the layer counts
+    counts: NDArray[np.int64]  # messages, and questions without an answer
     sent: NDArray[np.int32]  # (n, SENT) messages of each peer, as one thread counts them
     tries: NDArray[np.uint8]  # (n,) times each peer sends a message while it is lost
     copies: NDArray[np.int32]  # (n, 2) copies of messages that arrived, and those that repeated others
@@ -32,7 +32,7 @@ class Probes(NamedTuple):
 
 @rule
 def probing_age(suspect_age, neighbours):
-    """Age from which on a link is probed, in a view of so many: half as old where there are few."""
+    """Age from which on a link is probed, in a view of that size: half the age in a small view."""
     return (suspect_age + 1) // 2 if neighbours <= FEW else suspect_age
 
 

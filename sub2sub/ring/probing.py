@@ -11,7 +11,7 @@ live peer is dropped only if all its probes are lost, and comes back with the ne
 
 A ring link along which an event failed to arrive (`Outcome.failures`) is worth a probe at once: `unanswered`
 tells which of such neighbours are silent, so that their holders can drop them (`sub2sub.overlay.forgetting`)
-without dropping those to whom a message merely got lost.
+without dropping others whose message merely got lost.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
 from sub2sub.overlay.growth import Renumbering
+from sub2sub.overlay.layer import LayerBase
 from sub2sub.overlay.network import Network, answers
 from sub2sub.overlay.sizes import HEADER
-from sub2sub.overlay.views import table_links
 from sub2sub.ring.layer import Ring
 from sub2sub.ring.pool import PEER, STAMP, get, put
 from sub2sub.ring.probes import probing_age
@@ -113,8 +113,8 @@ def _at_least(tries: NDArray[np.integer[Any]] | None, n: int) -> NDArray[np.uint
     return np.maximum(given, TRIES).astype(np.uint8)
 
 
-class Probing:
-    """The probing layer: keeps ring links fresh that gossip does not.
+class Probing(LayerBase):
+    """The probing layer: keeps ring links fresh that gossip does not. The links are the ring layer's.
 
     Parameters
     ----------
@@ -149,20 +149,6 @@ class Probing:
         """Messages and bytes of the last cycle, by peer."""
         return self._sent, HEADER * self._sent
 
-    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Nothing to start: the links are the ring layer's."""
-
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """None of its own."""
-        return table_links()
-
     def grow(self, moved: Renumbering) -> None:
         """Go on with more peers."""
         self._sent = moved.rows(self._sent, 0)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """No state of its own."""
-        return {}
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """No state of its own."""

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.geometry.cover import ask, new_heap, new_stack
+from sub2sub.geometry.cover import CoverSpace, ask, new_gathered, new_stack
 from sub2sub.kernels.compilation import apart, part, rule
 from sub2sub.kernels.memory import LANES32, padded
 from sub2sub.kernels.references import by_reference
 from sub2sub.kernels.rows import count_below, shift
 from sub2sub.kernels.simd import backwards, bits, gather, load, numbers, pack, popcount, store, where
 from sub2sub.ring.pool import PEER, WITNESS, field, size_of
-from sub2sub.ring.shadow import Frame, new_frame
+from sub2sub.ring.shadow import Frame, frame_of, new_frame
 
 WAY = 0  # rows of a list: the way to each neighbour, its witness, its box
 POINT = 1
@@ -35,32 +35,37 @@ class Scratch(NamedTuple):
     sizes: NDArray[np.int64]  # (2,)
     struck: NDArray[np.int64]  # (2,) whether witnesses are struck out
     lists: NDArray[np.int32]  # (2, 1 + 3d, places) successors, predecessors
-    heap: NDArray[np.int32]
+    gathered: NDArray[np.int32]
     stack: NDArray[np.int32]
-    point: NDArray[np.int32]  # (d,) a point that is not covered
+    witness: NDArray[np.int32]  # (d,) a point that is not covered
     counts: NDArray[np.int64]  # asked, cuts, given up, taken, dropped
     offers: NDArray[np.int64]  # (5, places), see `sub2sub.ring.offers`
     known: NDArray[np.int64]  # (1,) offers passed over because they are neighbours
     frame: Frame
+    cover: CoverSpace  # the arrays of the same names
 
 
 def new_scratch(d: int, neighbours: int) -> Scratch:
-    """Space for views of up to so many neighbours."""
+    """Space for views of at most that many neighbours."""
     places, rows = padded(neighbours, LANES32), 1 + 3 * d
     # A chunk may begin anywhere in a row, and end after the last.
     lists = np.zeros(2 * rows * places + LANES32, np.int32)[:-LANES32].reshape(2, rows, places)
     pair = np.zeros((3, 2), np.int64)
+    cover = CoverSpace(
+        new_gathered(places, d), new_stack(places, d), np.zeros(d, np.int32), np.zeros(5, np.int64)
+    )
     return Scratch(
-        pair[0] - 1, pair[1], pair[2], lists, new_heap(places, d), new_stack(places, d),
-        np.zeros(d, np.int32), np.zeros(5, np.int64), np.empty((5, neighbours), np.int64),
-        np.zeros(1, np.int64), new_frame(d),
+        pair[0] - 1, pair[1], pair[2], lists, *cover, np.empty((5, neighbours), np.int64),
+        np.zeros(1, np.int64), new_frame(d), cover,
     )  # fmt: skip
 
 
 @rule
-def forget_lists(scratch):
-    """Whatever is laid out, it is nobody's."""
+def prepare(pool, boxes, t, scratch):
+    """Clear the scratch space for t, and lay the frame over its box."""
     scratch.holder[0], scratch.holder[1] = -1, -1
+    scratch.known[0] = 0
+    frame_of(boxes, pool.shadow, t, scratch.frame)
 
 
 @rule
@@ -102,7 +107,7 @@ def _fill_in(boxes, t, side, d, rows, count):
 @apart
 def lay_out(pool, boxes, t, side, scratch):
     """Lay out the list of t on one side."""
-    d = scratch.point.shape[0]
+    d = scratch.witness.shape[0]
     count = _copy_side(pool, t, side, d, scratch.lists[side])
     _fill_in(boxes, t, side, d, scratch.lists[side], count)
     scratch.sizes[side] = count
@@ -118,11 +123,8 @@ def place_on_list(scratch, side, way):
 @rule
 def ask_nearer(scratch, side, count, max_steps):
     """Whether the piece on the stack is covered by the nearest `count` of a list, see `ask`."""
-    d = scratch.point.shape[0]
-    boxes = scratch.lists[side]
-    return ask(
-        boxes, POINT + d, count, d, scratch.heap, scratch.stack, max_steps, scratch.point, scratch.counts
-    )
+    d = scratch.witness.shape[0]
+    return ask(scratch.lists[side], POINT + d, count, d, max_steps, scratch.cover)
 
 
 @rule
@@ -135,13 +137,13 @@ def move_list(scratch, side, place, by):
 
 @rule
 def insert(scratch, boxes, x, side, place, way):
-    """Put x on a list, with `scratch.point` as its witness."""
-    d = scratch.point.shape[0]
+    """Put x on a list, with `scratch.witness` as its witness."""
+    d = scratch.witness.shape[0]
     move_list(scratch, side, place, np.int64(1))
     rows = scratch.lists[side]
     rows[WAY, place] = way
     for a in range(d):
-        rows[POINT + a, place] = scratch.point[a]
+        rows[POINT + a, place] = scratch.witness[a]
         rows[POINT + d + 2 * a, place] = boxes[x, 0, a]
         rows[POINT + d + 2 * a + 1, place] = boxes[x, 1, a]
 
@@ -149,7 +151,7 @@ def insert(scratch, boxes, x, side, place, way):
 @rule
 def strike_witnesses(scratch, boxes, x, side, first):
     """Strike out the witnesses from place `first` on that the box of x contains."""
-    d, count, rows = scratch.point.shape[0], scratch.sizes[side], scratch.lists[side]
+    d, count, rows = scratch.witness.shape[0], scratch.sizes[side], scratch.lists[side]
     for start in range(first, count, LANES32):
         inside = numbers(start) < count
         for a in range(d):

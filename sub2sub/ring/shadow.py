@@ -8,8 +8,9 @@ neighbours hide farther ones. So a coarse depth buffer helps, as it does in grap
 
 The box is divided into at most 64 cells. For each direction a byte per cell holds the depth, on a logarithmic
 scale, up to which neighbours suffice to cover it. A candidate that touches only cells covered nearer than
-itself is superfluous. Depths are learnt from the candidates that the exact test rejects, and by asking for
-one of their cells at a time (a bit per cell tells which were asked for since the view last changed). They
+itself is superfluous. Depths are learnt from the candidates that the exact test rejects, and, once a view is
+at rest, by asking for one of their cells at a time (a bit per cell tells which were asked for since the view
+last changed). They
 stay right as long as no neighbour is removed, because a newcomer only covers more.
 
 A cell is the set of points that a rounding, but monotone, function sends to one number, so that no rounding
@@ -139,10 +140,10 @@ def _cells_between(frame, attribute, first, last):
     entries = (
         first * _load_four(frame.bounds[COUNT], attribute) + last + _load_four(frame.bounds[BASE], attribute)
     )
-    cells = np.int64(-1)
-    for k in range(ATTRIBUTES):
-        cells &= frame.table[item(entries, k)]
-    return cells
+    table = frame.table
+    return (
+        table[item(entries, 0)] & table[item(entries, 1)] & table[item(entries, 2)] & table[item(entries, 3)]
+    )
 
 
 @rule

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.ring.exchange import TAKEN, ThreadSpace
+from sub2sub.ring.exchange import TOLD, ThreadSpace
 from sub2sub.ring.hellos import Hellos, hellos_of
 from sub2sub.ring.pool import RingPool, fits, squeeze
 from sub2sub.ring.scratch import new_scratch
@@ -34,7 +34,6 @@ class StepSpace:
 
     Parameters
     ----------
-    pool : RingPool
     d : int
         Number of attributes.
     neighbours : int
@@ -44,7 +43,6 @@ class StepSpace:
     ----------
     pools : list of RingPool
         The pool as each thread sees it.
-    threads : list of ThreadSpace
     """
 
     def __init__(self, pool: RingPool, d: int, neighbours: int = 256) -> None:
@@ -53,25 +51,25 @@ class StepSpace:
         self._asked = np.zeros(5, np.int64)
 
     def begin(self, threads: int) -> None:
-        """Get ready for a cycle on so many threads."""
+        """Prepare for a cycle on that many threads."""
         if len(self.pools) != threads:
             self.squeeze(0, threads)
         while len(self.threads) < threads:
             own, partner = (new_scratch(self.d, self._neighbours) for _ in range(2))
             news = np.empty((16 * self._neighbours, 2), np.int32)
-            self.threads.append(ThreadSpace(own, partner, news, np.zeros(5, np.int64)))
+            self.threads.append(ThreadSpace(own, partner, news, np.zeros(TOLD + 1, np.int64)))
         for each in self.threads:
             each.counts[:] = 0
 
     def squeeze(self, spare: int, threads: int | None = None) -> None:
-        """Push all views together, so that each thread has so many places to spare."""
+        """Push all views together, so that each thread has `spare` places left."""
         threads = threads or len(self.pools)
         top = max(int(pool.top[0]) for pool in self.pools)
         whole = self.pools[0]._replace(top=np.array([top]), end=self.pools[-1].end)
         self.pools = divide(squeeze(whole, self.d, spare * threads), threads)
 
     def make_space(self, places: int) -> None:
-        """See to it that two views can grow to so many places each, with some room for a while."""
+        """Make sure that two views can grow to that many places each, with some room for a while."""
         if any(places > each.own.offers.shape[1] for each in self.threads):
             self._asked += self._counted()
             self.threads = [
@@ -79,7 +77,7 @@ class StepSpace:
                 for each in self.threads
             ]
         for k, each in enumerate(self.threads):
-            told = int(each.counts[TAKEN])
+            told = int(each.counts[TOLD])
             if told + 2 * places > each.news.shape[0]:
                 news = np.empty((2 * told + 4 * places, 2), np.int32)
                 news[:told] = each.news[:told]
@@ -89,7 +87,7 @@ class StepSpace:
             self.squeeze(used // (24 * len(self.pools)) + 24 * places)
 
     def make_space_to_join(self, asked: int, known: int) -> None:
-        """See to it that a newcomer's view, and it in the views of so many others, find space."""
+        """Make space for a newcomer's view, and for the newcomer in `asked` other views."""
         widest, first = int(self.pools[0].size.max()) + 16, self.threads[0]
         if max(known, widest) > first.own.offers.shape[1]:
             self.make_space(max(known, widest))
@@ -98,8 +96,8 @@ class StepSpace:
             self.squeeze(2 * spare)
 
     def hellos(self, n: int) -> Hellos:
-        """Whom to tell, by whom it was accepted, in an order that does not depend on threads."""
-        return hellos_of([each.news[: each.counts[TAKEN]] for each in self.threads], n)
+        """The hellos to say, in an order that does not depend on threads."""
+        return hellos_of([each.news[: each.counts[TOLD]] for each in self.threads], n)
 
     def counts(self) -> NDArray[np.int64]:
         """What all threads have counted in this cycle."""

@@ -31,6 +31,14 @@ def bury(pool, t, x, cycle):
 
 
 @rule
+def unbury(pool, t, x):
+    """Note that x has answered t after all."""
+    slot = slot_of(x)
+    if pool.buried[t, slot] == x:
+        pool.buried[t, slot] = -1
+
+
+@rule
 def is_buried(pool, t, x, stamp):
     """Whether t has found x silent since it was last heard from, as far as a link with this stamp tells."""
     slot = slot_of(x)

@@ -27,11 +27,17 @@ class Verification:
 
     Parameters
     ----------
-    ring : RingPeer
     queue : list of Link
         Candidates, nearest first.
     sender : int, optional
         ID of the peer the message is from: if it is accepted, the two have met.
+
+    Attributes
+    ----------
+    silences : int
+        Candidates that did not answer so far.
+    teller : str or None
+        The host that told of the candidates, where somebody keeps account of that.
 
     Examples
     --------
@@ -52,7 +58,8 @@ class Verification:
 
     def __init__(self, ring: RingPeer, queue: list[Link | RingLink], sender: int | None = None) -> None:
         self.ring, self.queue, self.sender = ring, queue, sender
-        self.silences = 0  # of candidates so far
+        self.silences = 0
+        self.teller: str | None = None
         self._asked: Descriptor | None = None
         self._there: int | None = None  # ID of the one that has just answered
         self._taken: list[Descriptor] = []
@@ -90,11 +97,11 @@ class Verification:
         """The candidates behind the one that was asked, to go on with while that takes its time."""
         rest, self.queue = self.queue, []
         behind = Verification(self.ring, rest, self.sender)
-        behind.silences = self.silences
+        behind.silences, behind.teller = self.silences, self.teller
         return behind
 
     def give_up(self) -> None:
-        """End it without asking: whoever is needed will be offered again."""
+        """End it without asking: candidates that are needed will be offered again."""
         self._no_longer_asked()
         self.queue = []
 
@@ -138,4 +145,4 @@ class Verification:
 
 
 Verify = Callable[[Verification], list[Descriptor]]
-"""Goes through a verification as far as it can; returns who was accepted."""
+"""Goes through a verification as far as it can; returns the peers that were accepted."""

@@ -27,6 +27,7 @@ from sub2sub.ring.pool import (
     STAMP,
     WITNESS,
     close_place,
+    field,
     find,
     forget_all_tried,
     get,
@@ -62,7 +63,7 @@ from sub2sub.ring.shadow import (
     inside_cells,
     lower_cells,
 )
-from sub2sub.ring.tombstones import bury
+from sub2sub.ring.tombstones import bury, unbury
 
 UP, DOWN = np.int64(0), np.int64(1)  # the sides: successors, predecessors
 
@@ -84,15 +85,18 @@ def is_hidden(shadow, t, touched, up, n):
 def _learn(pool, boxes, t, x, side, touched, way, depth, settings, scratch):
     """x was found superfluous because of neighbours up to `depth`: so are others in the same cells.
 
-    And find out about one more of the cells that it touches: next time its like may be seen through.
+    And find out about one more of the cells that it touches: next time its like may be seen through. Not in a
+    cycle in which t has accepted somebody: there may be more to come, and then it has to be found out again.
     """
     lower_cells(pool.shadow, t, side, inside_cells(boxes, x, scratch.frame), depth_code(depth) + 1)
+    if place_of_value(pool.words, field(pool, t, SINCE), size_of(pool, t), settings.cycle) >= 0:
+        return
     unknown = touched & deeper_cells(pool.shadow, t, side, depth_code(way)) & ~pool.asked[t, side]
     if unknown == 0:
         return
     cell = first_bit(unknown)
     pool.asked[t, side] |= np.int64(1) << cell
-    cell_piece(scratch.frame, cell, scratch.point.shape[0], scratch.stack[0])
+    cell_piece(scratch.frame, cell, scratch.witness.shape[0], scratch.stack[0])
     enough = ask_nearer(scratch, side, scratch.sizes[side], settings.max_steps)
     if enough > 0:
         farthest = np.int64(scratch.lists[side, WAY, enough - 1])
@@ -101,12 +105,12 @@ def _learn(pool, boxes, t, x, side, touched, way, depth, settings, scratch):
 
 @part
 def _place_if_needed(pool, boxes, t, x, side, touched, way, settings, scratch):
-    """Where on t's list of one side x belongs, and its witness in `scratch.point`; -1 if it is covered."""
+    """Where on t's list of one side x belongs, and its witness in `scratch.witness`; -1 if it is covered."""
     if touched & deeper_cells(pool.shadow, t, side, depth_code(way)) == 0:
         return np.int64(-1)
     if scratch.holder[side] != t:
         lay_out(pool, boxes, t, side, scratch)
-    clip(boxes[t], boxes[x], scratch.point.shape[0], scratch.stack[0])
+    clip(boxes[t], boxes[x], scratch.witness.shape[0], scratch.stack[0])
     nearer = place_on_list(scratch, side, way)
     enough = ask_nearer(scratch, side, nearer, settings.max_steps)
     if enough == 0:
@@ -135,7 +139,7 @@ def _accept(pool, t, x, up, n, stamp, cycle, d):
 def _add_on_side(pool, boxes, t, x, side, place, nearer, way, scratch):
     """Let the neighbour x at `place` count on one side: list, witness, and what it covers from now on."""
     insert(scratch, boxes, x, side, nearer, way)
-    put_witness(pool, t, place, side, scratch.point)
+    put_witness(pool, t, place, side, scratch.witness)
     pool.asked[t, side] = 0
     lower_cells(pool.shadow, t, side, inside_cells(boxes, x, scratch.frame), depth_code(way) + 1)
     strike_witnesses(scratch, boxes, x, side, nearer + 1)
@@ -160,8 +164,9 @@ def offer(pool, boxes, t, x, touched, stamp, settings, scratch, probes):
                 if not is_there(probes, t, x):
                     bury(pool, t, x, settings.cycle)
                     return False
+                unbury(pool, t, x)
                 stamp = settings.cycle
-            place = _accept(pool, t, x, up, n, stamp, settings.cycle, scratch.point.shape[0])
+            place = _accept(pool, t, x, up, n, stamp, settings.cycle, scratch.witness.shape[0])
             scratch.counts[TAKEN] += 1
         _add_on_side(pool, boxes, t, x, side, place, nearer, way, scratch)
     if place < 0 and pool.room[t] > 0:
@@ -172,7 +177,7 @@ def offer(pool, boxes, t, x, touched, stamp, settings, scratch, probes):
 @part
 def _clip_listed(boxes, t, side, k, scratch):
     """Put the part of t's box in which the k-th of a list lies on the stack."""
-    d, rows = scratch.point.shape[0], scratch.lists[side]
+    d, rows = scratch.witness.shape[0], scratch.lists[side]
     for a in range(d):
         low, high = rows[POINT + d + 2 * a, k], rows[POINT + d + 2 * a + 1, k]
         scratch.stack[0, 2 * a] = max(low, boxes[t, 0, a])
@@ -182,7 +187,7 @@ def _clip_listed(boxes, t, side, k, scratch):
 @apart
 def drop_hidden(pool, boxes, t, side, settings, scratch):
     """Drop the neighbours that are no longer needed, of those whose witnesses were struck out."""
-    n, d, rows, k = boxes.shape[0], scratch.point.shape[0], scratch.lists[side], np.int64(0)
+    n, d, rows, k = boxes.shape[0], scratch.witness.shape[0], scratch.lists[side], np.int64(0)
     while True:
         step = place_of_value(rows[POINT], k, scratch.sizes[side] - k, NONE)
         if step < 0:
@@ -194,8 +199,8 @@ def drop_hidden(pool, boxes, t, side, settings, scratch):
         _clip_listed(boxes, t, side, k, scratch)
         if ask_nearer(scratch, side, k, settings.max_steps) == 0:
             for a in range(d):
-                rows[POINT + a, k] = scratch.point[a]
-            put_witness(pool, t, place, side, scratch.point)
+                rows[POINT + a, k] = scratch.witness[a]
+            put_witness(pool, t, place, side, scratch.witness)
             k += 1
             continue
         move_list(scratch, side, k + 1, np.int64(-1))
@@ -212,7 +217,7 @@ def _call_on_hidden(pool, boxes, t, side, first, settings, scratch):
 
     Nearest first, so that each is asked with all nearer ones already decided.
     """
-    n, d = boxes.shape[0], scratch.point.shape[0]
+    n, d = boxes.shape[0], scratch.witness.shape[0]
     last, step = (size_of(pool, t), 1) if side == UP else (NONE, -1)
     for place in range(first, last, step):
         if witness_of(pool, t, place, side, d) >= 0:
@@ -224,13 +229,13 @@ def _call_on_hidden(pool, boxes, t, side, first, settings, scratch):
         nearer = place_on_list(scratch, side, way)
         if ask_nearer(scratch, side, nearer, settings.max_steps) == 0:
             insert(scratch, boxes, x, side, nearer, way)
-            put_witness(pool, t, place, side, scratch.point)
+            put_witness(pool, t, place, side, scratch.witness)
 
 
 @apart
 def remove(pool, boxes, t, place, settings, scratch):
     """Remove the neighbour at `place` of t's view, and call on those it hid."""
-    d = scratch.point.shape[0]
+    d = scratch.witness.shape[0]
     was_successor = witness_of(pool, t, place, UP, d) >= 0
     was_predecessor = witness_of(pool, t, place, DOWN, d) >= 0
     close_place(pool, t, place, d)

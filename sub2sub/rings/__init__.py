@@ -1,4 +1,4 @@
-"""Rings: the peers on the ring of an event, in order, and the neighbours that a peer needs (`select_ring`).
+"""Rings: the subscribers on the ring of an event, and the neighbours that a peer needs (`select_ring`).
 
-The truth that overlays are measured against, and the part that other systems import.
+Overlays are measured against these true rings; other systems can import `select_ring`.
 """

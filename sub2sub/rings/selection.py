@@ -1,12 +1,14 @@
-"""Ring selection: Figure 3 of Sub-2-Sub, for node j.
+"""Ring selection: Figure 3 of Sub-2-Sub, for one node.
 
-Going through the candidates in increasing sequence-ID order from the node's own (cyclically), a candidate
-is selected when it intersects the node's box somewhere no nearer candidate covers: the *successors*. Going
-down gives the *predecessors*. So for every point of the node's box, the nearest candidate on either side
-that contains the point is selected, and each selected one is needed for some point.
+Candidates are visited in increasing order of sequence IDs, starting after the node's own and wrapping around.
+A candidate is selected as a *successor* if it contains a point of the node's box that no candidate visited
+before contains. Visiting in decreasing order selects the *predecessors*. So for every point of the node's
+box, the nearest candidates in both directions that contain the point are selected, and each selected
+candidate is needed for some point.
 
-Read differently from the paper: ranges are closed, as in Section 2, and the remainder is not kept as a list
-of boxes but asked for (`sub2sub.geometry.cover`), which selects the same candidates.
+Read differently from the paper: ranges are closed, as in Section 2. The remainder of Figure 3 is not kept as
+a list of boxes; instead, each candidate is tested for cover (`sub2sub.geometry.cover`), which selects the
+same candidates.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import normalise
-from sub2sub.geometry.cover import ask, clip, new_heap, new_stack, stack_rows
+from sub2sub.geometry.cover import CoverSpace, ask, clip, new_gathered, new_stack, stack_rows
 from sub2sub.geometry.labels import Labels
 from sub2sub.kernels.compilation import apart
 from sub2sub.kernels.memory import LANES32, padded
@@ -29,9 +31,9 @@ from sub2sub.rings.identifiers import sequence_id, sequence_ids
 
 @dataclass(frozen=True)
 class RingSelection:
-    """What `select_ring` selected: indices into the candidates, nearest first.
+    """The result of `select_ring`: indices of candidates, nearest first.
 
-    A candidate may be both a successor and a predecessor, for different points or in a ring of two.
+    A candidate may be both a successor and a predecessor: for different points, or in a ring of two.
     """
 
     successors: NDArray[np.int64]
@@ -40,38 +42,36 @@ class RingSelection:
 
 @by_reference
 class Space(NamedTuple):
-    """Space to select in; see `sub2sub.geometry.cover`."""
+    """Scratch space for `select`; see `sub2sub.geometry.cover`."""
 
     columns: NDArray[np.int32]
-    heap: NDArray[np.int32]
-    stack: NDArray[np.int32]
-    witness: NDArray[np.int32]
-    counts: NDArray[np.int64]
+    cover: CoverSpace
 
 
 def new_space(candidates: int, d: int, selected: int | None = None) -> Space:
-    """Space to select out of so many candidates, and `selected` of them if that is less."""
+    """Scratch space to select from that many candidates; at most `selected` of them, if given."""
     places = padded(max(candidates, 1), LANES32)
-    return Space(
-        np.zeros((2 * d, places), np.int32), new_heap(places, d), new_stack(selected or candidates, d),
-        np.empty(d, np.int32), np.zeros(3, np.int64),
+    cover = CoverSpace(
+        new_gathered(places, d), new_stack(selected or candidates, d), np.empty(d, np.int32),
+        np.zeros(3, np.int64),
     )  # fmt: skip
+    return Space(np.zeros((2 * d, places), np.int32), cover)
 
 
 @apart
 def select(boxes, d, node, order, kept, space):
-    """Go through `order` and keep what intersects the node's box where nothing kept before covers it.
+    """Visit candidates in `order`, and keep those whose part of the node's box is not covered by kept ones.
 
-    Returns how many are `kept`, -1 if there is no space for them.
+    Writes them to `kept`; returns their number, -1 if there is no space for them.
     """
-    columns, stack, count = space.columns, space.stack, np.int64(0)
+    columns, stack, count = space.columns, space.cover.stack, np.int64(0)
     for at in range(order.shape[0]):
         candidate = order[at]
         if stack.shape[0] < stack_rows(count, d):
             return np.int64(-1)
         if not clip(boxes[node], boxes[candidate], d, stack[0]):
             continue
-        if ask(columns, 0, count, d, space.heap, stack, 0, space.witness, space.counts) > 0:
+        if ask(columns, 0, count, d, 0, space.cover) > 0:
             continue
         for k in range(d):
             columns[2 * k, count], columns[2 * k + 1, count] = boxes[candidate, 0, k], boxes[candidate, 1, k]
@@ -113,7 +113,7 @@ def select_ring(
     Raises
     ------
     InputError
-        For NaN, low > high, wrong dimensions or duplicate IDs, naming the row.
+        For NaN, low > high, wrong dimensions or duplicate IDs; with the row.
 
     References
     ----------
@@ -135,11 +135,11 @@ def select_ring(
     low_table, high_table = normalise(lows, highs)
     n = low_table.shape[0]
     if low_table.shape[1] != d:
-        raise InputError(f"lows: expected {d} attributes as the node has, got {low_table.shape[1]}")
+        raise InputError(f"lows: expected {d} attributes, as `low` has, got {low_table.shape[1]}")
     numbers = sequence_ids(ids, n, own)
     boxes = Labels(
         np.stack([np.vstack([low_table, own_low]), np.vstack([high_table, own_high])], axis=1), d
     ).boxes
-    distance = numbers - np.uint64(own)  # modulo 2^64: the way up to each candidate
+    distance = numbers - np.uint64(own)  # modulo 2^64: from the node up the ring to each candidate
     ascending = np.argsort(distance)
     return RingSelection(_selected(boxes, d, n, ascending), _selected(boxes, d, n, ascending[::-1].copy()))

@@ -1,10 +1,10 @@
-"""Rings: who an event goes round, in sequence ID order (Sub-2-Sub, Section 4.1).
+"""True rings: the subscribers of an event, in the order of their sequence IDs (Sub-2-Sub, Section 4.1).
 
-The true ring of an event is what the overlay has to build without ever being told: all subscribers whose
-box contains it, ordered by sequence ID and closed into a circle. `ring_neighbours` is what one subscriber
-knows of it: its successor and predecessor among the links that contain the event.
+The true ring of an event has all subscribers whose box contains it; the successor of the last is the first.
+Peers have to build it without knowing it. `ring_neighbours` computes what one node knows of it: its successor
+and predecessor among its links that contain the event.
 
-Going round, b comes (b - a) mod 2^64 after a, and (a - b) mod 2^64 before it.
+On the ring, b is (b - a) mod 2^64 after a, and (a - b) mod 2^64 before a.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sub2sub.rings.identifiers import sequence_id, sequence_ids
 class Neighbours(NamedTuple):
     """Ring neighbours per event, as row numbers of links; -1 where no link contains the event.
 
-    In a ring of two the successor is the predecessor.
+    In a ring of two, successor and predecessor are the same.
     """
 
     successors: Indices
@@ -31,7 +31,7 @@ class Neighbours(NamedTuple):
 
 
 def true_rings(lows: ArrayLike, highs: ArrayLike, ids: ArrayLike, events: ArrayLike) -> Members:
-    """For every event its ring: the matching subscribers in increasing sequence ID.
+    """The ring of every event: the matching subscribers, in increasing order of their sequence IDs.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def true_rings(lows: ArrayLike, highs: ArrayLike, ids: ArrayLike, events: ArrayL
     (array([1, 2, 0]), array([1, 2]))
     """
     low, high = normalise(lows, highs)
-    # Matching lists members by row: with the rows in ID order, rings need no sorting of their own.
+    # Members are listed by row: if rows are in the order of IDs, rings need not be sorted.
     order = np.argsort(sequence_ids(ids, len(low)))
     matches = match_boxes(low[order], high[order], points(events, low.shape[1]))
     return Members(matches.offsets, order[matches.members])
@@ -68,14 +68,14 @@ def true_rings(lows: ArrayLike, highs: ArrayLike, ids: ArrayLike, events: ArrayL
 def ring_neighbours(
     ring_id: int, lows: ArrayLike, highs: ArrayLike, ids: ArrayLike, events: ArrayLike
 ) -> Neighbours:
-    """For every event the nearest link after and before a node that contains it.
+    """For every event the nearest links after and before a node that contain it.
 
     Parameters
     ----------
     ring_id : int
         Sequence ID of the node.
     lows, highs, ids : (n, d), (n, d), (n,) array_like
-        Its links: closed ranges and sequence IDs, the node's own not among them.
+        Its links: closed ranges and sequence IDs, without the node's own ID.
     events : (m, d) array_like
         Points.
 
@@ -97,7 +97,7 @@ def ring_neighbours(
     """
     own = sequence_id(ring_id)
     low, high = normalise(lows, highs)
-    behind = sequence_ids(ids, len(low), own) - np.uint64(own)  # wraps round
+    behind = sequence_ids(ids, len(low), own) - np.uint64(own)  # modulo 2^64
     at = points(events, low.shape[1])
     order = np.argsort(behind)
     return Neighbours(_first(low, high, order, at), _first(low, high, order[::-1].copy(), at))

@@ -1,1 +1,1 @@
-"""Milliseconds: how long a message takes between two places, and events in the order of time."""
+"""Milliseconds: how long a message takes between two hosts, and which copy of an event arrives next."""

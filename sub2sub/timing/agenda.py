@@ -1,13 +1,12 @@
-"""The next reception of an event: the copies on their way, in the order in which they arrive.
+"""The agenda of one event: which copy arrives next.
 
-A member that receives an event for the first time forwards it, so what an event does is decided by the first
-copy at each member. An agenda keeps, for each member, the earliest copy on its way. A later copy will be a
-duplicate whatever happens and need not be followed; an earlier one takes its place. Members are taken in the
-order of time from a heap (Dijkstra: *A note on two problems in connexion with graphs*, 1959), of copies that
-arrive at the same moment in the order in which they were sent.
+A member forwards an event when its first copy arrives, so only the first copy at each member matters. An
+agenda keeps, for each member, the earliest copy on its way. An earlier copy replaces it; a later copy is a
+duplicate in any case. Members are taken in the order of time from a heap (Dijkstra: *A note on two problems
+in connexion with graphs*, 1959). Copies that arrive at the same time are taken in the order in which they
+were sent.
 
-Where the clock counts hops, copies are sent in the order in which they arrive, and the heap is a queue: the
-hop-driven simulation is the case of this one in which there is nothing to sort.
+Where the clock counts hops, copies arrive in the order in which they are sent, so a queue replaces the heap.
 """
 
 from __future__ import annotations
@@ -24,41 +23,21 @@ HEAD, TAIL, COUNT = range(3)
 
 
 class Agenda(NamedTuple):
-    """Copies of one event on their way.
+    """Copies of one event on their way to n members."""
 
-    Attributes
-    ----------
-    when : (n,) float64
-        When the earliest copy arrives, or arrived; infinity if there is none.
-    number : (n,) int64
-        How many copies were put down before it.
-    hop, sender : (n,) int32
-        Hops on its way, and whom it comes from.
-    slot : (n,) int32
-        Where in the heap a member stands, -1 for nowhere.
-    heap : (n,) int32
-        Members that copies are on their way to.
-    free : (places,) float64
-        When each uplink is free.
-    ends : (3,) int64
-        Where the heap begins and ends, and copies put down so far.
-    queue : bool
-        Whether copies are put down in the order in which they arrive, so that the heap is a queue.
-    """
-
-    when: NDArray[np.float64]
-    number: NDArray[np.int64]
-    hop: NDArray[np.int32]
-    sender: NDArray[np.int32]
-    slot: NDArray[np.int32]
-    heap: NDArray[np.int32]
-    free: NDArray[np.float64]
-    ends: NDArray[np.int64]
-    queue: bool
+    when: NDArray[np.float64]  # (n,) when the earliest copy arrives, or arrived; infinity if there is none
+    number: NDArray[np.int64]  # (n,) its number, in the order in which copies were added
+    hop: NDArray[np.int32]  # (n,) hops on its way
+    sender: NDArray[np.int32]  # (n,) the member that sent it
+    slot: NDArray[np.int32]  # (n,) the position of the member in the heap, -1 if it is not there
+    heap: NDArray[np.int32]  # (n,) members that copies are on their way to
+    free: NDArray[np.float64]  # (places,) when each uplink is free
+    ends: NDArray[np.int64]  # (3,) where the heap begins and ends, and the number of copies added so far
+    queue: bool  # whether copies arrive in the order in which they are added: then the heap is a queue
 
 
 def new_agenda(n: int, clock: Clock) -> Agenda:
-    """An agenda of n members with nothing on it.
+    """An empty agenda for n members.
 
     Examples
     --------
@@ -79,7 +58,7 @@ def new_agenda(n: int, clock: Clock) -> Agenda:
 
 @rule
 def clear(agenda):
-    """Forget everything."""
+    """Remove everything."""
     agenda.when[:] = np.inf
     agenda.slot[:] = -1
     agenda.free[:] = 0.0
@@ -88,7 +67,7 @@ def clear(agenda):
 
 @rule
 def forget(clock, agenda, member):
-    """Forget what one member, which is not on the heap, received and sent."""
+    """Remove what one member received and sent; it must not be on the heap."""
     agenda.when[member] = np.inf
     if clock.kind != HOPS:
         agenda.free[clock.place[member]] = 0.0
@@ -96,10 +75,10 @@ def forget(clock, agenda, member):
 
 @rule
 def departure(clock, free, sender, target, now, waited):
-    """When a message with the event leaves a member that has it ready now; `free` are the uplinks.
+    """When a message has left its sender, if it is ready now; `free` says when each uplink is free.
 
-    One that is the first on its way waits until the uplink is free; one that follows `waited` silent copies
-    leaves when their timers have ended, which `sub2sub.timing.latency.travel` adds.
+    A first message waits until the uplink is free. A message after `waited` messages without an answer does
+    not; `sub2sub.timing.latency.travel` adds the time of their timers.
     """
     if clock.kind == HOPS or clock.place[sender] == clock.place[target]:
         return now
@@ -145,7 +124,7 @@ def _sink(agenda, member, size):
 
 @rule
 def schedule(agenda, item, when, number):
-    """Put an item on the agenda, or earlier on it; of items at one time the lowest number is first."""
+    """Add an item to the agenda, or move it to an earlier time; equal times are ordered by number."""
     agenda.when[item], agenda.number[item] = when, number
     tail = agenda.ends[TAIL]
     if agenda.slot[item] >= 0:
@@ -160,7 +139,7 @@ def schedule(agenda, item, when, number):
 
 @apart
 def offer(agenda, member, sender, when):
-    """Note a copy on its way to a member; whether it is the earliest so far."""
+    """Add a copy on its way to a member; whether it is the earliest so far."""
     if not when < agenda.when[member]:
         return False
     agenda.sender[member] = sender
@@ -172,27 +151,27 @@ def offer(agenda, member, sender, when):
 
 @rule
 def again(agenda, item, when):
-    """Put an item that was taken on the agenda once more: a timer."""
+    """Add an item that was taken before once more: a timer."""
     schedule(agenda, item, when, agenda.ends[COUNT])
     agenda.ends[COUNT] += 1
 
 
 @rule
 def later(agenda, item, when):
-    """Give an item its time and its number without putting it on the agenda: somebody else keeps it."""
+    """Give an item a time and a number without adding it to the agenda: the caller keeps it."""
     agenda.when[item], agenda.number[item] = when, agenda.ends[COUNT]
     agenda.ends[COUNT] += 1
 
 
 @rule
 def sooner_than_first(agenda, item):
-    """Whether an item that is kept elsewhere comes before all that is on the agenda."""
+    """Whether an item that the caller keeps comes before all items on the agenda."""
     return agenda.ends[TAIL] == 0 or _sooner(agenda, item, agenda.heap[0])
 
 
 @apart
 def take(agenda):
-    """The member whose copy arrives next; -1 when none is on its way."""
+    """Take the member whose copy arrives next; -1 if no copy is on its way."""
     head, tail = agenda.ends[HEAD], agenda.ends[TAIL]
     if head == tail:
         return np.int64(-1)

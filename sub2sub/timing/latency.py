@@ -1,10 +1,10 @@
-"""How long a message takes, as kernels ask for it.
+"""How long a message takes, for kernels.
 
-One kind of structure for all models of `sub2sub.timing.settings`, so that a kernel is compiled once. The
-clock of a network without a model counts hops: every message takes one.
+All models of `sub2sub.timing.settings` have the same structure, `Clock`, so that kernels are compiled once.
+The clock of a network without latencies counts hops: every message takes one.
 
-Places are numbers of hosts. What a pair of places draws is a function of the two and of the clock's key, so
-it is the same in every system that runs on the same subscribers.
+A place is the number of a host. The random latency of a pair of places is a function of both and of the
+clock's key, so it is the same in every system that runs on the same subscribers.
 """
 
 from __future__ import annotations
@@ -30,37 +30,20 @@ KINDS = {
     "sphere": SPHERE,
 }
 STREAM = stream_number("timing")
-JITTER, PHASE = 1 << 48, 1 << 49  # where the draws for these begin
+JITTER, PHASE = 1 << 48, 1 << 49  # the first draws for these purposes
 EARTH = 6371.0  # kilometres
 
 
 class Clock(NamedTuple):
-    """A model of time for kernels.
+    """A model of time for kernels."""
 
-    Attributes
-    ----------
-    kind : int
-        The model.
-    place : (n,) int64
-        The host of each member.
-    region : (places,) int32
-    spot : (places, 3) float64
-        Where on the unit sphere a host lies.
-    matrix : (regions, regions) float64
-        Milliseconds between regions.
-    key : uint64
-        Of what pairs of places draw.
-    ms, spread, jitter, speed, occupied, tick : float
-        As of `Timing`.
-    """
-
-    kind: int
-    place: NDArray[np.int64]
-    region: NDArray[np.int32]
-    spot: NDArray[np.float64]
-    matrix: NDArray[np.float64]
-    key: np.uint64
-    ms: float
+    kind: int  # the model
+    place: NDArray[np.int64]  # (n,) the host of each member
+    region: NDArray[np.int32]  # (places,)
+    spot: NDArray[np.float64]  # (places, 3) the position of a host on the unit sphere
+    matrix: NDArray[np.float64]  # (regions, regions) milliseconds between regions
+    key: np.uint64  # of the draws of pairs of places
+    ms: float  # this and the following as in `Timing`
     spread: float
     jitter: float
     speed: float
@@ -69,9 +52,9 @@ class Clock(NamedTuple):
 
     @classmethod
     def of(cls, timing: Timing | None, places: NDArray[np.int64]) -> Clock:
-        """The clock of members at these places; one that counts hops for None.
+        """The clock of members at these places; with `timing` None it counts hops.
 
-        Members without a host, places below 0, have a place each.
+        Members without a host (places below 0) get a place each.
 
         Examples
         --------
@@ -98,18 +81,18 @@ class Clock(NamedTuple):
             height, turn = 2.0 * _units(key, hosts, 0) - 1.0, 2.0 * np.pi * _units(key, hosts, 1)
             width = np.sqrt(1.0 - height**2)
             spot = np.stack([width * np.cos(turn), width * np.sin(turn), height], axis=1)
-        # Plain floats, whatever was written: another type would be another kernel to compile.
+        # Plain floats: for integers the kernels would be compiled again.
         numbers = (timing.ms, timing.spread, timing.jitter, timing.speed, timing.occupied, timing.tick)
         return cls(KINDS[timing.latency], place, region, spot, matrix, key, *(float(x) for x in numbers))
 
     @property
     def timed(self) -> bool:
-        """Whether it tells milliseconds."""
+        """Whether it counts milliseconds, not hops."""
         return self.kind != HOPS
 
     @property
     def places(self) -> int:
-        """Hosts, numbered from 0."""
+        """The number of places."""
         return int(self.place.max(initial=-1)) + 1
 
 
@@ -118,7 +101,7 @@ def _units(key: np.uint64, hosts: NDArray[np.int64], k: int) -> NDArray[np.float
 
 
 def seeded(timing: Timing | None, seed: int) -> Timing | None:
-    """The same with the seed of a run added."""
+    """The same settings, with the seed of a run added to theirs."""
     return None if timing is None else replace(timing, seed=(timing.seed + seed) % 2**63)
 
 
@@ -131,14 +114,14 @@ def _normal(key, k):
 
 @rule
 def _arc(spot, p, q):
-    """Kilometres between two places on the earth, by the chord."""
+    """Kilometres between two places on the earth, computed from the chord."""
     x, y, z = spot[p, 0] - spot[q, 0], spot[p, 1] - spot[q, 1], spot[p, 2] - spot[q, 2]
     return 2.0 * EARTH * math.asin(min(1.0, math.sqrt(x * x + y * y + z * z) / 2.0))
 
 
 @rule
 def latency(clock, sender, target, bits):
-    """Milliseconds that a message travels; the bits are those of its jitter."""
+    """Milliseconds that a message travels; `bits` are random bits for its jitter."""
     if clock.kind == HOPS:
         return 1.0
     p, q = clock.place[sender], clock.place[target]
@@ -158,9 +141,9 @@ def latency(clock, sender, target, bits):
 
 @rule
 def travel(clock, sender, target, waited, key):
-    """Milliseconds from when a message leaves until it, or the copy after `waited` silent ones, arrives.
+    """Milliseconds from the first message to the arrival of the one after `waited` without an answer.
 
-    `key` is that of the sender's draws for the event.
+    `key` is the key of the sender's draws for the event.
     """
     if clock.kind == HOPS:
         return 1.0
@@ -170,7 +153,10 @@ def travel(clock, sender, target, waited, key):
 
 @kernel
 def next_beat(clock, member, now, period):
-    """The first time after `now` at which a member's timer of so many ticks fires; all fire apart."""
+    """The first time after `now` at which a member's timer of `period` ticks fires.
+
+    With latencies each member's timer has a random phase.
+    """
     length = period * clock.tick
     phase = 0.0 if clock.kind == HOPS else length * unit(draw(peer_key(clock.key, member), PHASE))
     return (math.floor((now - phase) / length) + 1.0) * length + phase

@@ -4,8 +4,9 @@
     Frankfurt,3,1.0,115.0
     Tokyo,1,115.0,1.0
 
-Milliseconds one way, from the region of the row to that of the column. `share` may be left out: hosts are
-dealt to the regions in these proportions. The rows are in the order of the columns.
+Values are milliseconds one way, from the region of the row to the region of the column. Rows are in the order
+of the columns. Hosts are distributed over the regions in proportion to `share`; without this column, all
+regions have equal shares.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def read_regions(path: str | Path) -> Regions:
     Raises
     ------
     InputError
-        With the row and what was expected there.
+        If the file cannot be used; with the row and what was expected.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def read_regions(path: str | Path) -> Regions:
     values = np.array([_numbers(row, len(names) + shares, names[k]) for k, row in enumerate(lines[1:])])
     share = values[:, 0] if shares else np.ones(len(names))
     if not share.sum() > 0:
-        raise InputError("network.regions: expected a share above 0 of some region")
+        raise InputError("network.regions: expected a share above 0 for at least one region")
     return Regions(names, share / share.sum(), np.ascontiguousarray(values[:, int(shares) :]))
 
 

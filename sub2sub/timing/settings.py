@@ -1,21 +1,21 @@
-"""How long messages take: the settings of a network with latencies and narrow uplinks.
+"""How long messages take: the settings of a network with latencies and limited uplinks.
 
-A message from one host to another leaves when the uplink of its sender is free, occupies it for as long as
-its bytes take, and then travels. The time it travels belongs to the pair of hosts, is the same both ways, and
-is the same whatever system runs; `jitter` adds to it message by message. Five models:
+A message from one host to another waits until the uplink of its sender is free, occupies it for the time that
+its bytes need, and then travels. The travel time depends on the pair of hosts. It is the same in both
+directions and in all systems; `jitter` adds a random time to each message. There are five models:
 
 - constant: `ms` between any two hosts;
 - uniform: from `ms (1 - spread)` to `ms (1 + spread)`, drawn for each pair of hosts;
-- log-normal: with the median `ms` and `spread` as the standard deviation of the logarithm;
-- regions: from a file, see `sub2sub.timing.region_files`; hosts are dealt to the regions by their shares;
-- sphere: hosts lie anywhere on the earth; a message takes `ms`, and its way along a great circle at `speed`.
+- log-normal: with median `ms`; `spread` is the standard deviation of the logarithm;
+- regions: from a file, see `sub2sub.timing.region_files`;
+- sphere: hosts are at random points of the earth; a message takes `ms` plus the great circle at `speed`.
 
-Read differently from a real network:
+Simplifications:
 
-- Every event has the network to itself: uplinks are shared by the messages of one event, not of several.
-- Only messages that carry the event occupy an uplink: acknowledgements, announcements and requests are small.
-- An acknowledgement that is not lost comes before the sender's timer ends, `AGAIN` ticks after the message;
-  a message that is sent again finds the uplink free.
+- Every event has the network to itself: messages of different events do not share uplinks.
+- Only messages that carry the event occupy an uplink; acknowledgements, announcements and requests are small.
+- An acknowledgement that is not lost arrives before the sender's timer ends, `AGAIN` ticks after the message.
+  A message that is sent again does not wait for the uplink.
 - Messages within one host take no time.
 """
 
@@ -39,26 +39,27 @@ class Timing:
     latency : str
         "constant", "uniform", "log-normal", "regions" or "sphere".
     ms : float
-        Milliseconds one way: of every pair, on average, at the median; on a sphere what is added to the way.
+        Milliseconds one way. constant: of every pair; uniform: the mean; log-normal: the median; sphere: a
+        constant part.
     spread : float
-        Of a uniform latency, a share of `ms`, at most 1; of a log-normal one, its logarithm's deviation.
+        uniform: a share of `ms`, at most 1; log-normal: the standard deviation of the logarithm.
     jitter : float
-        Share of the latency that a message may take longer, drawn uniformly for each message.
+        A message takes up to this share longer, drawn uniformly for each message.
     regions : Path, optional
         A CSV file with the latencies between regions.
     speed : float
-        Kilometres a millisecond, along a great circle. Light in fibre covers 200; cables take detours.
+        Kilometres per millisecond along a great circle. Light in fibre covers 200; cables take detours.
     bandwidth : float
-        Megabits a second of each host's uplink; 0 for no limit.
+        Megabits per second of each host's uplink; 0 for no limit.
     event_bytes : int
         Bytes of a message that carries an event.
     tick : float
-        Milliseconds that protocols take a hop to last in their timers: a round of gossip, a hop of waiting. A
-        message that is not acknowledged is sent again after three.
+        Milliseconds: the unit of the protocols' timers, for example a round of gossip. A message that is not
+        acknowledged is sent again after three ticks.
     cycle : float
         Seconds between two cycles of upkeep.
     seed : int
-        Where hosts are and which pairs are far apart; the seed of a run is added.
+        Seed of the positions of hosts and the latencies of pairs; the seed of a run is added.
 
     Examples
     --------
@@ -91,7 +92,7 @@ class Timing:
             if not 0 < getattr(self, name) < float("inf"):
                 raise InputError(f"network.{name}: expected more than 0, got {getattr(self, name)}")
         if self.latency == "uniform" and self.spread > 1:
-            raise InputError(f"network.spread: expected at most 1 of a uniform latency, got {self.spread}")
+            raise InputError(f"network.spread: expected at most 1 for latency 'uniform', got {self.spread}")
         if (self.latency == "regions") != (self.regions is not None):
             raise InputError(
                 "network.regions: expected a CSV file with latency = 'regions', and only there, got "

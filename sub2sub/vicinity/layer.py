@@ -19,8 +19,8 @@ Read differently from the papers:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +33,20 @@ from sub2sub.kernels.references import by_reference
 from sub2sub.kernels.simd import prefetch
 from sub2sub.kernels.threads import threads
 from sub2sub.overlay.growth import Renumbering
+from sub2sub.overlay.layer import LayerBase
 from sub2sub.overlay.network import Network, arrives
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.overlay.turns import NOBODY, Work, everybody, exchange_in_waves
 from sub2sub.overlay.views import (
     FREE,
+    LinkTable,
     empty_views,
     known,
     link,
     oldest,
     peer_of,
     place_of,
+    prefetch_row,
     stamp_of,
     view_links,
 )
@@ -84,7 +87,7 @@ class _Views(NamedTuple):
     size: NDArray[np.int8]
     random_view: NDArray[np.int64]
     random_size: NDArray[np.int8]
-    partner: NDArray[np.int32]  # whom everybody has chosen in this cycle
+    partner: NDArray[np.int32]  # the partner that each peer has chosen in this cycle
     sent: NDArray[np.int32]  # (n, 2) messages and links that each has sent
 
 
@@ -107,22 +110,16 @@ class _Scratch(NamedTuple):
     space: Ranked
 
 
-@rule
-def _prefetch_row(rows, i):
-    for start in range(0, rows.shape[1], LANES64):
-        prefetch(rows, i * rows.shape[1] + start)
-
-
 @part
 def _look_ahead(views, peers, k):
     """Start to load the views of two that will exchange some turns from now."""
     if k + AHEAD < peers.shape[0]:
         i = np.int64(peers[k + AHEAD])
         q = np.int64(views.partner[i])
-        _prefetch_row(views.links, i)
-        _prefetch_row(views.links, q)
-        _prefetch_row(views.random_view, i)
-        _prefetch_row(views.random_view, q)
+        prefetch_row(views.links, i)
+        prefetch_row(views.links, q)
+        prefetch_row(views.random_view, i)
+        prefetch_row(views.random_view, q)
 
 
 @part
@@ -262,7 +259,7 @@ def _new_scratch() -> _Scratch:
     return _Scratch(*(Ranked(np.empty(SCRATCH, np.int64), np.empty(SCRATCH, np.float32)) for _ in range(3)))
 
 
-class Vicinity:
+class Vicinity(LayerBase):
     """The VICINITY layer of a population.
 
     Parameters
@@ -273,8 +270,6 @@ class Vicinity:
         Number of attributes.
     cyclon : Cyclon
         The layer that supplies random links; stepped by the engine, before this one.
-    settings : VicinitySettings
-    seed : int
 
     Attributes
     ----------
@@ -286,6 +281,8 @@ class Vicinity:
         The largest gap of a full view; infinite for one with free places.
     size : (n,) int8
         How many links.
+    who_skips : callable, optional
+        Peers that begin no exchange in a cycle (`sub2sub.ring.rest`).
 
     Examples
     --------
@@ -302,6 +299,7 @@ class Vicinity:
     """
 
     name = "vicinity"
+    saved: tuple[str, ...] = ("view", "gaps", "worst", "size")
 
     def __init__(
         self,
@@ -318,6 +316,7 @@ class Vicinity:
         self.worst = np.full(boxes.shape[0], FAR, np.float32)
         self.size = np.zeros(boxes.shape[0], np.int8)
         self._sent = np.zeros((boxes.shape[0], 2), np.int32)
+        self.who_skips: Callable[[int], NDArray[np.bool_]] | None = None
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer exchange proximity links once."""
@@ -341,6 +340,8 @@ class Vicinity:
             return take
 
         everybody(n, turn(feeding=True))
+        if self.who_skips is not None:
+            partner[self.who_skips(cycle)] = NOBODY
         exchange_in_waves(partner, turn(feeding=False))
         messages, size = (int(spent.sum()) for spent in self.spent())
         return {"messages": messages, "failed": int(counts[:, 0].sum()), "bytes": size}
@@ -357,7 +358,7 @@ class Vicinity:
         self.worst[peers] = FAR
         self.size[peers] = 0
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def links(self) -> LinkTable:
         """All links as (holders, peers, stamps)."""
         return view_links(self.view)
 
@@ -366,12 +367,3 @@ class Vicinity:
         self.boxes, self.view = moved.population.scaled, moved.links(self.view)
         self.gaps, self.worst = moved.rows(self.gaps, NONE), moved.rows(self.worst, FAR)
         self.size, self._sent = moved.rows(self.size, 0), moved.rows(self._sent, 0)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """State for a checkpoint."""
-        return {"view": self.view, "gaps": self.gaps, "worst": self.worst, "size": self.size}
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """State from a checkpoint."""
-        for name, array in self.arrays().items():
-            array[...] = arrays[name]

@@ -28,9 +28,11 @@ from sub2sub.kernels.compilation import in_memory, is_compiled, rule
 from sub2sub.kernels.memory import aligned
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number, unit
 from sub2sub.overlay.growth import Renumbering
+from sub2sub.overlay.layer import LayerBase
 from sub2sub.overlay.network import Network, arrives
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
-from sub2sub.overlay.views import FREE, empty_views, link, peer_of, stamp_of, view_links
+from sub2sub.overlay.views import FREE, LinkTable, empty_views, link, peer_of, stamp_of, view_links
+from sub2sub.vicinity.layer import StepSettings
 from sub2sub.vicinity.settings import VicinitySettings
 
 STREAM = stream_number("vicinity/nearest")
@@ -49,15 +51,6 @@ class Views(NamedTuple):
     size: NDArray[np.int8]
     random: NDArray[np.int64]
     random_size: NDArray[np.int8]
-
-
-class StepSettings(NamedTuple):
-    """The settings as numbers."""
-
-    room: int
-    shuffle: int
-    oldest_allowed: int
-    cycle: int
 
 
 @rule
@@ -104,20 +97,39 @@ def _accept(views, i, room, word, gap, coin):
         views.links[i, farthest], views.gaps[i, farthest] = word, gap
 
 
-def _exchange_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
-    """The exchange of all peers with that distance in it."""
+@rule
+def _forget_old(views, i, oldest_allowed):
+    """Drop the links of i that are too old; the place of the oldest that is left."""
+    place = _oldest(views.links[i], views.size[i])
+    while views.size[i] > 0 and stamp_of(views.links[i, place]) < oldest_allowed:
+        _remove(views, i, place)
+        place = _oldest(views.links[i], views.size[i])
+    return place
+
+
+def _offer_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
+    """How a peer considers links, with that distance."""
 
     @kernel
-    def offer(views, profiles, i, word, settings, coin):
-        """Let i consider a link."""
-        peer = peer_of(word)
-        if peer == i or stamp_of(word) < settings.oldest_allowed:
-            return
-        place = _place(views.links[i], views.size[i], peer)
-        if place >= 0:
-            views.links[i, place] = max(views.links[i, place], word)
-        else:
-            _accept(views, i, settings.room, word, distance(profiles[i], profiles[peer]), coin)
+    def offer(views, profiles, i, words, count, settings, coins, coin):
+        """Let i consider the first `count` links of some; the number of the next coin."""
+        for k in range(count):
+            word = words[k]
+            peer, flip = peer_of(word), unit(np.uint64(draw(coins, coin + k)))
+            if peer == i or stamp_of(word) < settings.oldest_allowed:
+                continue
+            place = _place(views.links[i], views.size[i], peer)
+            if place >= 0:
+                views.links[i, place] = max(views.links[i, place], word)
+            else:
+                _accept(views, i, settings.room, word, distance(profiles[i], profiles[peer]), flip)
+        return coin + count
+
+    return offer
+
+
+def _nearest_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
+    """How a peer chooses links for another, by that distance."""
 
     @kernel
     def nearest_for(views, profiles, target, holder, wanted, far, words, out):
@@ -140,6 +152,13 @@ def _exchange_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
             far[best] = FAR
         return count
 
+    return nearest_for
+
+
+def _exchange_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
+    """The exchange of all peers with that distance in it."""
+    offer, nearest_for = _offer_by(distance, kernel), _nearest_by(distance, kernel)
+
     @kernel
     def step(views, profiles, settings, faults, keys, scratch, counts):
         """Let every live peer exchange once."""
@@ -149,14 +168,9 @@ def _exchange_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
                 continue
             # Called from Python, as with a plain distance, rules give plain integers.
             draws, coins = np.uint64(peer_key(keys[0], i)), np.uint64(peer_key(keys[1], i))
-            coin = 0
-            for k in range(views.random_size[i]):
-                offer(views, profiles, i, views.random[i, k], settings, unit(np.uint64(draw(coins, coin))))
-                coin += 1
-            place = _oldest(views.links[i], views.size[i])
-            while views.size[i] > 0 and stamp_of(views.links[i, place]) < settings.oldest_allowed:
-                _remove(views, i, place)
-                place = _oldest(views.links[i], views.size[i])
+            randoms = np.int64(views.random_size[i])
+            coin = offer(views, profiles, i, views.random[i], randoms, settings, coins, 0)
+            place = _forget_old(views, i, settings.oldest_allowed)
             if views.size[i] == 0:
                 continue
             q = peer_of(views.links[i, place])
@@ -168,17 +182,13 @@ def _exchange_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
             going = nearest_for(views, profiles, q, i, settings.shuffle - 1, far, words, there)
             coming = nearest_for(views, profiles, i, q, settings.shuffle - 1, far, words, back)
             there[going], back[coming] = link(i, settings.cycle), link(q, settings.cycle)
-            for k in range(going + 1):
-                offer(views, profiles, q, there[k], settings, unit(np.uint64(draw(coins, coin))))
-                coin += 1
+            coin = offer(views, profiles, q, there, going + 1, settings, coins, coin)
             counts[0] += 1
             counts[2] += going + coming + 2
             if not arrives(faults, q, i, draws, REPLY):
                 counts[1] += 1
                 continue
-            for k in range(coming + 1):
-                offer(views, profiles, i, back[k], settings, unit(np.uint64(draw(coins, coin))))
-                coin += 1
+            offer(views, profiles, i, back, coming + 1, settings, coins, coin)
 
     return step
 
@@ -187,7 +197,7 @@ def _as_it_is(function: Any) -> Any:
     return function
 
 
-class Nearest:
+class Nearest(LayerBase):
     """VICINITY with a distance given as a function.
 
     Parameters
@@ -201,7 +211,6 @@ class Nearest:
         Supplies random candidates; stepped before this layer.
     settings : VicinitySettings
         `tie` has no meaning here.
-    seed : int
 
     Attributes
     ----------
@@ -224,6 +233,7 @@ class Nearest:
     """
 
     name = "vicinity"
+    saved = ("view", "gaps", "size")
 
     def __init__(
         self,
@@ -248,7 +258,7 @@ class Nearest:
         self._check()
 
     def _check(self) -> None:
-        """Ask once for the distance of two peers, so that what is no distance is refused before it counts."""
+        """Compute one distance, so that a function that is not a distance is refused at once."""
         try:
             found = float(self.distance(self.profiles[0], self.profiles[-1]))
         except (TypeError, ValueError, IndexError) as error:
@@ -264,7 +274,7 @@ class Nearest:
         room = self.view.shape[1] + self.cyclon.view.shape[1]
         scratch = tuple(np.empty(room, kind) for kind in (np.float64, np.int64, np.int64, np.int64))
         keys = np.array([cycle_key(self.seed, stream, cycle) for stream in (STREAM, COINS)])
-        settings = StepSettings(given.view, given.shuffle, oldest, cycle)
+        settings = StepSettings(given.view, given.shuffle, int(given.tie), oldest, cycle)
         self._exchange(views, self.profiles, settings, network.faults(), keys, scratch, counts)
         messages, failed, links = (int(count) for count in counts)
         profile = 8 * int(np.prod(self.profiles.shape[1:]))
@@ -275,7 +285,7 @@ class Nearest:
         """Empty the views of `peers`; the first links come from CYCLON."""
         self.view[peers], self.gaps[peers], self.size[peers] = FREE, FAR, 0
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def links(self) -> LinkTable:
         """All links as (holders, peers, stamps)."""
         return view_links(self.view)
 
@@ -284,12 +294,3 @@ class Nearest:
         self.profiles = moved.rows(self.profiles, self.profiles[0])
         self.view, self.size = moved.links(self.view), moved.rows(self.size, 0)
         self.gaps = moved.rows(self.gaps, FAR)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """State for a checkpoint."""
-        return {"view": self.view, "gaps": self.gaps, "size": self.size}
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """State from a checkpoint."""
-        for name, array in self.arrays().items():
-            array[...] = arrays[name]

@@ -2,8 +2,8 @@
 
 Voulgaris, van Steen: *Epidemic-style management of semantic overlays for content-based searching*, 2005;
 `sub2sub.vicinity.layer` says where it is read differently. Live peers run this class, and the kernels of the
-layer must take its decisions, draw for draw. Distances are computed by whoever receives a link, never
-believed.
+layer must take its decisions, draw for draw. The receiver of a link computes its distance, and
+believes nobody.
 
 In a cycle a peer accepts random links and chooses a partner (`feed`), sends it the links that suit the
 partner best (`offer`), gets an `answer`, and either takes that up (`finish`) or drops the partner (`fail`).
@@ -18,14 +18,7 @@ from math import inf
 import numpy as np
 
 from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.descriptors import (
-    AROUND,
-    Descriptor,
-    Link,
-    oldest_place,
-    remove_place,
-    ring_distance,
-)
+from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, oldest_place, remove_place, ring_distance
 from sub2sub.vicinity.proximity import Tie
 from sub2sub.vicinity.rules import BACK, FED, HIS_START, START, THERE
 from sub2sub.vicinity.settings import VicinitySettings
@@ -52,19 +45,9 @@ def squared_distance(a: Descriptor, b: Descriptor) -> float:
 
 def _exact(a: Descriptor, b: Descriptor) -> float:
     """The same before it is rounded, and -1 if the boxes overlap."""
-    total, overlap = 0.0, True
-    for low, end, its_low, its_end in zip(a.low, a.end, b.low, b.end):  # noqa: B905 (hundreds in a cycle)
-        if low >= its_end:
-            gap = low - its_end
-        elif its_low >= end:
-            gap = its_low - end
-        else:
-            continue
-        overlap = False
-        total += gap * gap
-    if overlap:
-        return -1.0
-    return total if len(a.low) <= 3 else _by_fours(a, b)  # of three numbers the order is the same
+    total = a.squared_distance(b)
+    # Of three numbers the order is the same.
+    return total if total < 0.0 or len(a.low) <= 3 else _by_fours(a, b)
 
 
 def _by_fours(a: Descriptor, b: Descriptor) -> float:
@@ -82,11 +65,8 @@ class VicinityPeer:
 
     Attributes
     ----------
-    own : Descriptor
-    settings : VicinitySettings
     around : int
         IDs around the ring, for `Tie.SEQUENCE`.
-    view : list of Link
 
     Examples
     --------
@@ -127,7 +107,7 @@ class VicinityPeer:
         ]
 
     def worst(self, gaps: list[float] | None = None) -> float:
-        """What a link must not be farther than to be of interest."""
+        """The greatest distance at which a link is of interest."""
         return max(gaps or self.gaps()) if len(self.view) == self.settings.view else inf
 
     def feed(self, randoms: Sequence[Link], now: int, dice: Dice) -> Descriptor | None:

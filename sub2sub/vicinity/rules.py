@@ -166,7 +166,7 @@ def farthest_place(gaps):
 
 @rule
 def refresh(row, words, mask):
-    """Of two copies of a known link let the fresher win."""
+    """Let the fresher of two copies of a known link win."""
     while mask:
         word = words[first_bit(mask)]
         mask &= mask - 1
@@ -178,7 +178,7 @@ def refresh(row, words, mask):
 def displace(view, size, room, worst, received, news):
     """Let news fill free places, then displace farther links; (size, worst, rest).
 
-    The rest are those that overlap, as by then everything else in the view does.
+    The rest are those that overlap when everything in the view overlaps.
     """
     row, gaps = view
     rest = np.int64(0)
@@ -202,7 +202,7 @@ def displace(view, size, room, worst, received, news):
 
 @rule
 def keep_nearest(view, size, room, worst, received, mask, old, tie, key, first):
-    """Accept of `received` those in `mask` (`young` and `near_enough`) that are not too far; (size, worst).
+    """Accept the received links in `mask` (`young` and `near_enough`) that are not too far; (size, worst).
 
     `old` marks those that are `known`. When everything overlaps, newcomers go to random places (draws from
     `first` on) or nowhere, by `tie`.

@@ -1,4 +1,4 @@
-"""The architecture page names rooms and files that there are, and leaves out none of the rooms."""
+"""The architecture page shows every room (`test_links.py` checks that the files it names exist)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "architecture.md").read_text()
 PACKAGES = ("sub2sub", "hierarchy", "workloads", "sims")
-NAMED = sorted(set(re.findall(rf"`((?:{'|'.join(PACKAGES)}|tests)/[\w/.]+?)`", TEXT)))
-
-
-@pytest.mark.parametrize("path", NAMED)
-def test_what_a_walk_passes_is_there(path: str) -> None:
-    assert (ROOT / path).exists()
 
 
 @pytest.mark.parametrize("package", PACKAGES)

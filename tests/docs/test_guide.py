@@ -64,9 +64,3 @@ def test_a_command_of_the_guide_can_be_typed(line: str, tmp_path: Path, monkeypa
         command = command.get_command(click.Context(command), words.pop(0))
     assert command is not None
     command.make_context(line, words)  # raises for options and arguments it does not know
-
-
-def test_the_documents_point_to_files_that_exist():
-    for document in (DOCS / "guide.md", DOCS / "formats.md"):
-        for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
-            assert (document.parent / target).exists(), target

@@ -16,7 +16,7 @@ SHOWN = {
     "push_sum": "cycle 50: mean",
     "communities": "live:  .soccer.italy goal  .soccer.italy kick-off",
     "overlay_as_graph": "ring      connected: True",
-    "workload_from_table": "100% of the deliveries made, 0 messages to somebody else",
+    "workload_from_table": "hit ratio 100%, 0 messages to peers that do not match",
 }
 
 

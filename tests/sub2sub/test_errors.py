@@ -1,4 +1,4 @@
-"""Settings outside their domain get one line."""
+"""Settings outside their domain cause an error of one line."""
 
 from __future__ import annotations
 

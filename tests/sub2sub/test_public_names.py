@@ -1,7 +1,8 @@
-"""What `from sub2sub import ...` offers, and what merely importing the library costs."""
+"""The public names of `sub2sub`, and the cost of importing it."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -20,6 +21,13 @@ def test_every_public_name_is_that_of_its_module(name: str) -> None:
 
 def test_all_that_is_found_on_first_use_is_listed() -> None:
     assert sorted(sub2sub._MODULE_OF) == sorted(sub2sub.__all__) == dir(sub2sub)
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    pages = (Path(__file__).parents[2] / "docs" / "api").glob("*.md")
+    listed = {name for page in pages for name in re.findall(r"^::: (\S+)$", page.read_text(), re.MULTILINE)}
+    modules = {name: f"sub2sub.{sub2sub._MODULE_OF[name]}" for name in sub2sub.__all__}
+    assert [name for name in modules if not {modules[name], f"{modules[name]}.{name}"} & listed] == []
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

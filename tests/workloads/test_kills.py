@@ -1,4 +1,4 @@
-"""A step that is killed leaves its output whole or not there, and works when it is started again."""
+"""A step that is killed leaves its output complete or absent, and succeeds when it is started again."""
 
 from __future__ import annotations
 

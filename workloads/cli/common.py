@@ -1,9 +1,10 @@
-"""Options and output that the commands share: where to run, progress, JSON."""
+"""Options and output that several commands share: where to run, progress, JSON."""
 
 from __future__ import annotations
 
 import functools
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,11 +20,14 @@ from workloads.files.places import place
 from workloads.settings.plugins import allow
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from workloads.spark.tasks import StageProgress
+    from workloads.spark.tasks import Spark, StageProgress
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+TABLE = click.Path(path_type=Path, exists=True)  # a file, or a folder of files
 
 
 def _consent(context: click.Context, parameter: click.Parameter, modules: tuple[str, ...]) -> None:
@@ -41,15 +45,47 @@ overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a wor
 always_json_option = click.option(
     "--json", is_flag=True, expose_value=False, help="Accepted for uniformity: the output is JSON anyway."
 )
-seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Random seed."
-)
+seed_option = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, help="Random seed.")
 quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
+subscribers_option = click.option(
+    "--subscribers", type=click.IntRange(0), required=True, metavar="N", help="Number of subscriptions."
+)
+events_option = click.option(
+    "--events", type=click.IntRange(0), default=0, metavar="M", help="Number of events."
+)
 
 
 def print_json(value: Any) -> None:
     """Print a result as JSON; dates, paths and other types that JSON lacks become text."""
     click.echo(json.dumps(value, indent=2, default=str))
+
+
+def print_result(as_json: bool, value: Any, *lines: str) -> None:
+    """Print a result as JSON, or as lines of text."""
+    if as_json:
+        print_json(value)
+        return
+    for line in lines:
+        click.echo(line)
+
+
+def numbers(text: str, field: str, kind: type, expected: str) -> list[Any]:
+    """Numbers with commas between them."""
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{field}: expected {expected}, got {text!r}") from None
+
+
+class NumberRange(click.FloatRange):
+    """A range of numbers. NaN is refused, which click accepts in every range."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> float:
+        """The number."""
+        found = float(super().convert(value, parameter, context))
+        if math.isnan(found):
+            self.fail(f"{value} is not a number.", parameter, context)
+        return found
 
 
 class Place(click.ParamType[Path]):
@@ -65,6 +101,8 @@ class Place(click.ParamType[Path]):
         found = place(value)
         if self.exists and not found.exists():
             self.fail(f"{str(found)!r} does not exist.", parameter, context)
+        if not self.exists and isinstance(found, Path) and found.is_file():
+            self.fail(f"Directory {str(found)!r} is a file.", parameter, context)
         return found
 
 
@@ -73,7 +111,7 @@ out_option = click.option("--out", type=Place(), required=True, metavar="DIR", h
 
 @dataclass(frozen=True)
 class Where:
-    """Where a command runs, as its options say."""
+    """Options that decide where a command runs."""
 
     master: str | None = None
     spark: bool | None = None
@@ -82,8 +120,8 @@ class Where:
     ui: bool = False
 
     @contextmanager
-    def session(self, size: int = 0) -> Iterator[SparkSession | None]:
-        """Yield a Spark session if the options ask for one, or if so many bytes are large here, else None."""
+    def session(self, size: int = 0) -> Iterator[Spark]:
+        """Yield a Spark session if the options require one or if `size` bytes are too large, else None."""
         asked = self.master is not None or self.memory is not None or bool(self.conf) or self.ui
         if self.spark is False and asked:
             raise InputError("--no-spark: expected neither --master nor --memory, --conf or --ui with it")
@@ -98,12 +136,11 @@ class Where:
 
 
 def where_options(command: F) -> F:
-    """Add the options that say where a command runs; it gets them as `where`."""
+    """Add the options that decide where a command runs; it gets them as `where`."""
     options = [
         click.option("--master", metavar="URL", help="Spark master; this machine's cores if not given."),
         click.option(
             "--spark/--no-spark",
-            "spark",
             default=None,
             help="On Spark, or in this process (default, unless the data are large).",
         ),
@@ -136,21 +173,30 @@ def _settings(conf: tuple[str, ...]) -> dict[str, str]:
 
 
 @contextmanager
-def progress_bars(quiet: bool) -> Iterator[StageProgress | None]:
-    """Show a bar per stage on standard error, with the time left, if it is a terminal."""
+def progress_bars(quiet: bool, unit: str = "", per_step: float = 1.0) -> Iterator[StageProgress | None]:
+    """Show a bar per stage on standard error, with rate and time left, if it is a terminal; else yield None.
+
+    The rate is in units, such as "peers", of which a step has `per_step`; without a unit no rate is shown.
+    """
     if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description:>13}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description:>13}"), BarColumn(), MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"), TimeRemainingColumn(),
+    )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True)) as bars:
         stages: dict[str, Any] = {}
 
         def report(what: str, done: int, total: int) -> None:
             if what not in stages:
-                stages[what] = bars.add_task(what, total=total)
-            bars.update(stages[what], completed=done, total=total)
+                stages[what] = bars.add_task(what, total=total, rate="")
+            speed = per_step * (bars.tasks[stages[what]].speed or 0.0)
+            rate = f"{speed:,.0f}" if speed >= 100 else f"{speed:.2g}"
+            shown = f"{rate} {unit}/s" if unit and speed else ""
+            bars.update(stages[what], completed=done, total=total, rate=shown)
 
         yield report

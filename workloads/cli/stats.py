@@ -3,54 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import (
-    Place,
-    Where,
-    json_option,
-    print_json,
-    progress_bars,
-    quiet_option,
-    where_options,
-)
-from workloads.files.checked import read_parquet
+from workloads.cli import common
 
 
 @click.command()
-@click.argument("sources", nargs=-1, required=True, type=Place(exists=True))
+@click.argument("sources", nargs=-1, required=True, type=common.Place(exists=True))
 @click.option(
-    "--out",
-    type=Place(),
-    metavar="DIR",
+    "--out", type=common.Place(), metavar="DIR",
     help="Folder to write to.  [default: statistics/ in the folder described; ./statistics for several]",
-)
+)  # fmt: skip
+@click.option("--peers", type=click.IntRange(0), default=100, help="Number of peers in the sample.")
 @click.option(
-    "--peers", type=click.IntRange(0), default=100, show_default=True, help="Number of peers in the sample."
-)
-@click.option(
-    "--regions-mb",
-    type=click.IntRange(0),
-    default=256,
-    show_default=True,
-    metavar="MB",
+    "--regions-mb", type=click.IntRange(0), default=256, metavar="MB",
     help="Memory for the minimal regions S_m; 0 to leave them out.",
-)
+)  # fmt: skip
 @click.option(
-    "--by",
-    multiple=True,
-    metavar="KEY",
+    "--by", multiple=True, metavar="KEY",
     help="Setting by which runs are grouped, or column by which tables are.",
-)
+)  # fmt: skip
 @click.option("--metric", multiple=True, metavar="COLUMN", help="Column of tables to average.")
-@where_options
-@json_option
-@quiet_option
+@common.where_options
+@common.json_option
+@common.quiet_option
 def stats(
     sources: tuple[Path, ...],
     out: Path | None,
@@ -58,11 +38,11 @@ def stats(
     regions_mb: int,
     by: tuple[str, ...],
     metric: tuple[str, ...],
-    where: Where,
+    where: common.Where,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Describe a workload, or what many runs came to, with confidence intervals.
+    """Describe a workload, or the results of many runs, with confidence intervals.
 
     SOURCES are one workload folder; run folders, or folders of them; one sweep's folder; or, with --metric,
     Parquet tables of which each is a run. Tables, figures and statistics.md go to DIR. Computed in this
@@ -76,10 +56,9 @@ def stats(
     """
     from workloads.files.manifest import read_manifest
 
-    out = out or (
-        sources[0] / "statistics" if len(sources) == 1 and sources[0].is_dir() else Path("statistics")
-    )
-    manifest = (read_manifest(sources[0]) if sources[0].is_dir() else None) or {}
+    is_folder = sources[0].is_dir()
+    out = out or (sources[0] / "statistics" if len(sources) == 1 and is_folder else Path("statistics"))
+    manifest = (read_manifest(sources[0]) if is_folder else None) or {}
     if manifest.get("kind") == "workload" and not metric:
         if len(sources) > 1 or by:
             raise InputError("stats: expected one workload folder, without --by")
@@ -91,9 +70,7 @@ def stats(
             write_table_statistics,
         )
 
-        with ExitStack() as stack:
-            spark = stack.enter_context(where.session(_bytes_in(sources)))
-            progress = stack.enter_context(progress_bars(quiet or as_json))
+        with where.session(_bytes_in(sources)) as spark, common.progress_bars(quiet or as_json) as progress:
             if metric:
                 write_table_statistics(spark, sources, by, metric, out)
             elif manifest.get("kind") == "sweep" and len(sources) == 1:
@@ -101,31 +78,32 @@ def stats(
             else:
                 write_run_statistics(spark, sources, out, by, progress)
     if as_json:
-        print_json(_tables(out))
+        common.print_json(_tables(out))
         return
     click.echo((out / "statistics.md").read_text(encoding="utf-8"))
     click.echo(f"{out}: tables, figures, statistics.md")
 
 
 def _bytes_in(sources: Sequence[Path]) -> int:
-    """Bytes of the Parquet files in these folders, and of files named themselves."""
+    """Total size of the Parquet files in these folders, and of the files among `sources`."""
     tables = (table for path in sources for table in (path.rglob("*.parquet") if path.is_dir() else [path]))
     return sum(table.stat().st_size for table in tables)
 
 
 def _tables(out: Path) -> dict[str, list[dict[str, Any]]]:
     """The tables that were written, as rows."""
+    from workloads.files.checked import read_parquet
 
     return {file.stem: read_parquet(file).to_pylist() for file in sorted(out.glob("*.parquet"))}
 
 
-def _describe_workload(folder: Path, out: Path, peers: int, regions_mb: int, where: Where) -> None:
+def _describe_workload(folder: Path, out: Path, peers: int, regions_mb: int, where: common.Where) -> None:
     from workloads.folder.layout import open_workload
     from workloads.match.tiles import ring_sizes
     from workloads.statistics.workload import write_statistics
 
     workload = open_workload(folder)
     if workload.events:
-        ring_sizes(workload)  # before Spark is started, so that a workload without matches is refused at once
+        ring_sizes(workload)  # raises if there are no matches, before Spark is started
     with where.session() as spark:
         write_statistics(workload, out, spark, peers, regions_mb)

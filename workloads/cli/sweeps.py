@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
-from workloads.cli.common import (
-    Where,
-    allow_option,
-    json_option,
-    out_option,
-    print_json,
-    progress_bars,
-    quiet_option,
-    where_options,
-)
+from workloads.cli import common
+from workloads.cli.common import Where
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@out_option
-@allow_option
+@common.out_option
+@common.allow_option
 @click.option("--processes", type=click.IntRange(1), help="Runs at the same time.  [default: one per core]")
-@where_options
-@json_option
-@quiet_option
+@common.where_options
+@common.json_option
+@common.quiet_option
 def sweep(file: Path, out: Path, processes: int | None, where: Where, as_json: bool, quiet: bool) -> None:
     """Run a grid of settings times seeds, on all cores; runs that are done are skipped.
 
@@ -35,22 +26,18 @@ def sweep(file: Path, out: Path, processes: int | None, where: Where, as_json: b
     sub2sub sweep sweep.toml --out results
     sub2sub sweep sweep.toml --out results --master spark://HOST:7077
     """
-    from workloads.spark.tasks import cores_here
+    from workloads.files.environment import cores
     from workloads.sweeps.sweep import sweep as run
     from workloads.sweeps.sweep_file import load_sweep
 
     plan = load_sweep(file)
-    with ExitStack() as stack:
-        spark = stack.enter_context(where.session())
-        progress = stack.enter_context(progress_bars(quiet))
-        table = run(plan, out, spark, progress, processes or cores_here())
+    with where.session() as spark, common.progress_bars(quiet) as progress:
+        table = run(plan, out, spark, progress, processes or cores())
     failed = [row for row in table.to_pylist() if row["error"] is not None]
-    if as_json:
-        print_json(table.to_pylist())
-        raise SystemExit(1 if failed else 0)
-    click.echo(f"{out}/results.parquet: {table.num_rows} runs, {len(failed)} failed")
+    line = f"{out}/results.parquet: {table.num_rows} runs, {len(failed)} failed"
+    common.print_result(as_json, table.to_pylist(), line)
     reasons = Counter(row["error"].splitlines()[0] for row in failed)
-    for reason, count in reasons.most_common(5):
+    for reason, count in reasons.most_common(0 if as_json else 5):
         click.echo(f"  {count} {'runs' if count > 1 else 'run'}: {reason}", err=True)
     if failed:
         raise SystemExit(1)

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import json_option, out_option, print_json, seed_option
-from workloads.files.atomic import atomic_write
-from workloads.files.checked import write_parquet
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-def _write(path: Path, table: pa.Table) -> None:
-
-    with atomic_write(path) as draft:
-        write_parquet(table, draft)
+from workloads.cli import common
 
 
 @click.command()
@@ -27,43 +15,23 @@ def _write(path: Path, table: pa.Table) -> None:
 @click.option(
     "--topics", "count", type=click.IntRange(1), metavar="T", help="A random tree of T topics instead."
 )
+@click.option("--max-depth", type=click.IntRange(1), default=8, help="Greatest depth of a random tree.")
 @click.option(
-    "--max-depth",
-    type=click.IntRange(1),
-    default=8,
-    show_default=True,
-    help="Greatest depth of a random tree.",
-)
-@click.option(
-    "--exponent",
-    type=float,
-    default=1.0,
-    show_default=True,
+    "--exponent", type=float, default=1.0,
     help="Exponent of the Zipf law of subscribers over topics; 0 for equal shares.",
-)
+)  # fmt: skip
 @click.option(
-    "--depth-bias",
-    type=float,
-    default=1.0,
-    show_default=True,
+    "--depth-bias", type=float, default=1.0,
     help="Factor on a topic's share per level of depth; above 1, special topics are preferred.",
-)
+)  # fmt: skip
 @click.option(
-    "--event-exponent",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="Exponent of the Zipf law of events over topics.",
+    "--event-exponent", type=float, default=0.0, help="Exponent of the Zipf law of events over topics."
 )
-@click.option(
-    "--subscribers", type=click.IntRange(0), required=True, metavar="N", help="Number of subscribers."
-)
-@click.option(
-    "--events", type=click.IntRange(0), default=0, show_default=True, metavar="M", help="Number of events."
-)
-@seed_option
-@out_option
-@json_option
+@common.subscribers_option
+@common.events_option
+@common.seed_option
+@common.out_option
+@common.json_option
 def topics(
     fanout: str | None,
     count: int | None,
@@ -84,66 +52,40 @@ def topics(
     sub2sub workload topics --topics 1000 --depth-bias 1.5 --subscribers 10000 --out topics
     """
     from workloads.generate.generate import generate
-    from workloads.spec.topic_files import topic_workload
+    from workloads.spec.files import from_dict
 
     if (fanout is None) == (count is None):
         raise InputError("topics: expected either --fanout or --topics")
     tree: dict[str, object] = {"count": count, "max_depth": max_depth, "tree_seed": seed}
     if fanout is not None:
-        tree = {"fanout": _numbers(fanout)}
+        tree = {"fanout": common.numbers(fanout, "--fanout", int, "whole numbers with commas between them")}
     law = {"exponent": exponent, "depth_bias": depth_bias, "event_exponent": event_exponent}
-    spec = topic_workload({"name": "topics", "topics": tree | law})
-    generate(spec, subscribers, events, seed, out, at_least=0)
-    if as_json:
-        counts = {"topics": len(spec.topics.topics), "subscriptions": subscribers, "events": events}
-        print_json({"folder": out, **counts})
-        return
-    click.echo(f"{out}: {len(spec.topics.topics)} topics, {subscribers} subscriptions, {events} events")
-
-
-def _numbers(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"--fanout = {text!r}: expected whole numbers with commas between them") from None
+    spec = from_dict({"name": "topics", "topics": tree | law})
+    workload = generate(spec, subscribers, events, seed, out, at_least=0)
+    counts = {"topics": workload.manifest["topics"], "subscriptions": subscribers, "events": events}
+    text = ", ".join(f"{count} {what}" for what, count in counts.items())
+    common.print_result(as_json, {"folder": out, **counts}, f"{out}: {text}")
 
 
 @click.command()
-@click.option(
-    "--subscribers", type=click.IntRange(0), required=True, metavar="N", help="Number of subscribers."
-)
+@common.subscribers_option
 @click.option("--cycles", type=click.IntRange(0), required=True, metavar="C", help="Length of the trace.")
 @click.option("--session", type=float, required=True, help="Mean number of cycles that a subscriber stays.")
 @click.option(
     "--absence", type=float, required=True, help="Mean number of cycles that a subscriber stays away."
 )
 @click.option(
-    "--lengths",
-    type=click.Choice(["exponential", "pareto"]),
-    default="exponential",
-    show_default=True,
+    "--lengths", type=click.Choice(["exponential", "pareto"]), default="exponential",
     help="Distribution of these lengths.",
-)
-@click.option(
-    "--alpha",
-    type=float,
-    default=2.0,
-    show_default=True,
-    help="Tail of Pareto lengths, above 1; smaller is heavier.",
-)
-@click.option(
-    "--change",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="Probability that a subscriber changes its subscription, per cycle.",
-)
-@seed_option
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE",
-    help="Parquet file to write.",
 )  # fmt: skip
-@json_option
+@click.option("--alpha", type=float, default=2.0, help="Tail of Pareto lengths, above 1; smaller is heavier.")
+@click.option(
+    "--change", type=float, default=0.0,
+    help="Probability that a subscriber changes its subscription, per cycle.",
+)  # fmt: skip
+@common.seed_option
+@click.option("--out", type=common.FILE, required=True, metavar="FILE", help="Parquet file to write.")
+@common.json_option
 def churn(
     subscribers: int,
     cycles: int,
@@ -163,15 +105,17 @@ def churn(
     \b
     sub2sub workload churn --subscribers 10000 --cycles 200 --session 50 --absence 10 --out churn.parquet
     """
+    from workloads.files.atomic import atomic_write
+    from workloads.files.checked import write_parquet
     from workloads.folder.churn_table import churn_table
     from workloads.generate.churn import Churn
 
     settings = Churn(session, absence, lengths, alpha, change)  # type: ignore[arg-type]
     table = churn_table(settings, subscribers, cycles, seed)
-    _write(out, table)
+    with atomic_write(out) as draft:
+        write_parquet(table, draft)
     there = table["kind"].to_pylist().count("start")
     moves = table.num_rows - there
-    if as_json:
-        print_json({"file": out, "subscribers": subscribers, "start": there, "changes": moves})
-        return
-    click.echo(f"{out}: {there} of {subscribers} up at the start, {moves} changes of state")
+    facts = {"file": out, "subscribers": subscribers, "start": there, "changes": moves}
+    line = f"{out}: {there} of {subscribers} up at the start, {moves} changes of state"
+    common.print_result(as_json, facts, line)

@@ -1,4 +1,4 @@
-"""Complete files or none: atomic writes, manifests, checksums, and the environment of a computation.
+"""Writing files safely: atomic writes, checksums, manifests, and the environment of a computation.
 
-Workloads, sweeps, runs, comparisons and statistics all write through this room.
+Workloads, sweeps, runs, comparisons and statistics all write through this folder.
 """

@@ -1,7 +1,8 @@
-"""Atomic writes: a file is there with all of its bytes, or it is not there.
+"""Atomic writes: a file is complete or absent.
 
-A file is written under another name, flushed to the disk, and renamed; then its folder, which holds the name,
-is flushed. A full disk, a killed process or a power failure leaves the old file, the new one or none.
+A file is written under a temporary name, flushed to the disk and renamed; then its folder, which holds the
+name, is flushed. After a full disk, a killed process or a power failure there is the old file, the new one or
+none, never a part of one.
 """
 
 from __future__ import annotations
@@ -12,8 +13,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from workloads.files.places import Remote
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @contextmanager
@@ -39,7 +44,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         return
     made = [folder for folder in path.parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Its own for each attempt: one that Spark repeats, here or elsewhere, must not write into it.
+    # A random name: Spark may run the same task twice at a time, and both would write into the same file.
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
         yield draft
@@ -53,7 +58,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def remove_drafts(folder: Path) -> None:
-    """Remove temporary files that killed processes left; only for the only writer of a folder."""
+    """Remove temporary files that killed processes left. The caller must be the only writer of the folder."""
     for draft in folder.glob(".*.part"):
         draft.unlink(missing_ok=True)
 
@@ -65,8 +70,17 @@ def write_text(path: Path, text: str) -> Path:
     return path
 
 
+def write_array(path: Path, values: NDArray[Any]) -> int:
+    """Write an array to a .npy file, atomically; return its length."""
+    import numpy as np
+
+    with atomic_write(path) as draft, draft.open("wb") as file:
+        np.save(file, values)
+    return len(values)
+
+
 def _flush_folder(folder: Path) -> None:
-    if os.name != "posix":  # elsewhere a folder cannot be opened, nor flushed
+    if os.name != "posix":  # on other systems a folder cannot be opened
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:

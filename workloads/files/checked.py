@@ -1,28 +1,39 @@
-"""Parquet files with a checksum for each page, verified when they are read.
+"""Parquet files with checksums of all their bytes, verified when they are read.
 
 Without checksums, a bit that flips on a disk or in transit changes a number silently; with them, reading
-fails and the error names the file.
+fails and the error names the file. Parquet has a checksum for each page, but none for the footer, which holds
+the offsets and types of the pages. So a digest of the footer is written right before the footer. Other
+readers ignore it, because offsets count from the start of the file. Files without such a digest are read
+without this check.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
 
 from sub2sub.errors import InputError
-from workloads.files.places import contents
+from workloads.files.places import Remote, contents
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+MARK, MAGIC = b"sub2sub footer digest:", b"PAR1"
+DIGEST = 32  # bytes
+TAIL = 8  # bytes at the end: length of the footer, and MAGIC
 
 
 def write_parquet(table: pa.Table, path: Path, **options: Any) -> None:
     """Write a table with checksums; options as of `pyarrow.parquet.write_table`."""
-    from pyarrow import parquet
-
     parquet.write_table(table, path, write_page_checksum=True, **options)
+    with path.open("r+b") as file:
+        start, footer = _footer(file)
+        file.seek(start)
+        file.write(MARK + hashlib.blake2b(footer, digest_size=DIGEST).digest() + footer)
 
 
 def read_parquet(path: Path, **options: Any) -> pa.Table:
@@ -42,37 +53,57 @@ def read_parquet(path: Path, **options: Any) -> pa.Table:
     ...     read_parquet(file)["x"].to_pylist()
     [1, 2]
     """
-    from pyarrow import parquet
-
     with _named(path):
-        return parquet.read_table(contents(path), page_checksum_verification=True, **options)
+        _verify_footer(path)
+        table = parquet.read_table(contents(path), page_checksum_verification=True, **options)
+        _ = table.column_names  # raises if names are not valid text, in a damaged file without a digest
+        return table
 
 
 def read_schema(path: Path) -> pa.Schema:
     """Names and types of the columns of a file."""
-    from pyarrow import parquet
-
     with _named(path):
+        _verify_footer(path)
         return parquet.read_schema(contents(path))
 
 
 def read_groups(path: Path, groups: list[int], columns: list[str]) -> pa.Table:
     """Read some columns of some row groups of a file, with the same verification."""
-    from pyarrow import parquet
+    with _named(path):
+        _verify_footer(path)
+        with parquet.ParquetFile(contents(path), page_checksum_verification=True) as file:
+            return file.read_row_groups(groups, columns=columns)
 
-    with _named(path), parquet.ParquetFile(contents(path), page_checksum_verification=True) as file:
-        return file.read_row_groups(groups, columns=columns)
+
+def _footer(file: Any) -> tuple[int, bytes]:
+    """Offset of the footer of an open file, and its bytes up to the end of the file."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - TAIL, 0))
+    tail = file.read()
+    start = size - TAIL - int.from_bytes(tail[:4], "little")
+    if len(tail) < TAIL or tail[4:] != MAGIC or start < 0:
+        raise pa.ArrowInvalid("its end is missing")
+    file.seek(start)
+    return start, file.read()
+
+
+def _verify_footer(path: Path) -> None:
+    """Refuse a footer that differs from its digest, if there is a digest."""
+    with contents(path) if isinstance(path, Remote) else path.open("rb") as file:
+        start, footer = _footer(file)
+        file.seek(max(start - DIGEST - len(MARK), 0))
+        mark, digest = file.read(len(MARK)), file.read(DIGEST)
+    if mark == MARK and digest != hashlib.blake2b(footer, digest_size=DIGEST).digest():
+        raise pa.ArrowInvalid("its footer is not the one that was written")
 
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
     """Name the damaged file in errors."""
-    import pyarrow as pa
-
     try:
         yield
     except FileNotFoundError:
         raise
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         reason = str(error).partition("\n")[0]
         raise InputError(f"{path}: expected a whole Parquet file, it is damaged: {reason}") from None

@@ -1,4 +1,4 @@
-"""Digests: sixteen hexadecimal digits of SHA-256, which tell contents apart."""
+"""Digests of settings and files: the first sixteen hexadecimal digits of SHA-256."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run took place: what its manifest says of versions and of the machine."""
+"""Versions and machine of a run, for its manifest."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PACKAGES = ("numpy", "numba", "scipy", "networkx", "pyarrow", "pandas", "matplot
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that results depend on, as far as they are installed.
+    """Versions of Python and of the installed packages that results depend on.
 
-    A source tree under git is named by its commit, with a + if it was changed since.
+    In a git checkout also the commit, with a + if files were changed since.
 
     Examples
     --------
@@ -50,20 +50,19 @@ def _commit() -> str | None:
 
 
 def machine() -> dict[str, str | int | float]:
-    """Operating system, processor, cores this process may use, and memory in GB where it is known."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    facts: dict[str, str | int | float] = {
-        "system": platform.platform(),
-        "processor": _processor(),
-        "cores": cores,
-    }
-    if size := memory():
-        facts["memory_gb"] = round(size / 1e9, 1)
-    return facts
+    """Operating system, processor, cores this process may use, and memory in GB if it is known."""
+    size = memory()
+    known: dict[str, float] = {"memory_gb": round(size / 1e9, 1)} if size else {}
+    return {"system": platform.platform(), "processor": _processor(), "cores": cores(), **known}
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def memory() -> int:
-    """Bytes of memory of this machine; 0 if the system does not tell."""
+    """Bytes of memory of this machine; 0 if the system does not report it."""
     names = getattr(os, "sysconf_names", {})
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if "SC_PHYS_PAGES" in names else 0
 

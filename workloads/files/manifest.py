@@ -1,8 +1,8 @@
 """`manifest.json`: contents of a folder, the program that wrote it, and its state. See docs/formats.md.
 
-Every folder of results has one, with the same first fields whatever wrote it (`begin_manifest`), so that
-reports and statistics can read all of them. The manifest of a workload names no machine and no date, because
-its files are the same bytes wherever they are generated.
+Every folder of results has one. All begin with the same fields (`begin_manifest`), so that reports and
+statistics can read them. The manifest of a workload has no machine and no date, because its files are the
+same bytes wherever they are generated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ State = Literal["running", "interrupted", "done", "failed"]
 def begin_manifest(
     kind: Kind, name: str, *, state: State = "running", seed: int | None = None, cycles: int | None = None
 ) -> dict[str, Any]:
-    """The fields that all manifests of results share, as of now.
+    """The fields that all manifests of results share, with the current time.
 
     Examples
     --------
@@ -50,13 +50,7 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> Path:
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """Read the manifest of a folder; None if it has none.
-
-    Raises
-    ------
-    InputError
-        When there is one that cannot be read.
-    """
+    """Read the manifest of a folder; None if there is none. An invalid manifest is refused."""
     file = folder / MANIFEST
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))

@@ -4,12 +4,12 @@
 methods of `Path` that reading and writing folders of results need, over Arrow's file systems. A file is first
 written on this machine and then uploaded as one object, so it is complete or absent in the store, too.
 
-Credentials and the region of an S3 store are looked for where Amazon's tools look for them; the address of
-another store than Amazon's is AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL. Workers need them as well
+Credentials and the region of an S3 store are found as Amazon's tools find them. The address of a store other
+than Amazon's is AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL. Workers need these variables as well
 (`--conf spark.executorEnv.AWS_ENDPOINT_URL=...`).
 
-HDFS is refused: Arrow reaches it only through `libhdfs` of a Hadoop installation, and a file in it is visible
-while it is being written. The stores of Google and Azure are refused because they were not tested.
+HDFS is refused: Arrow needs `libhdfs` of a Hadoop installation to reach it, and its files are visible while
+they are being written. The stores of Google and Azure are refused because they were not tested.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 
@@ -30,6 +29,7 @@ from sub2sub.errors import InputError
 if TYPE_CHECKING:
     from pyarrow import fs
 
+LONGEST = 200  # bytes of a file's name
 _KNOWN = "a path, file://, s3:// or s3a://"
 
 
@@ -53,45 +53,21 @@ def place(address: str | Path) -> Path:
     if scheme in ("s3", "s3a"):
         if not host:
             raise InputError(f"{address}: expected s3://BUCKET/PATH")
-        # All that is done with it below is what both have.
-        return cast(Path, Remote("/".join(part for part in (host, *path.split("/")) if part)))
+        # The callers use only the methods that `Path` and `Remote` have in common.
+        return cast(Path, Remote(host, *path.split("/")))
     raise InputError(f"{address}: {scheme}:// is not supported, expected {_KNOWN}")
 
 
-@dataclass(frozen=True)
-class Remote:
+class Remote(PurePosixPath):
     """A folder or file in an S3 store (bucket and key), with the methods of `Path` that are needed."""
 
-    key: str
-
-    def __truediv__(self, name: str | Path) -> Remote:
-        return Remote(f"{self.key}/{name}")
+    @property
+    def key(self) -> str:
+        """Bucket and key with slashes between their parts, for Arrow's file systems."""
+        return "/".join(self.parts)
 
     def __str__(self) -> str:
         return f"s3://{self.key}"
-
-    def __lt__(self, other: Remote) -> bool:
-        return self.key < other.key
-
-    @property
-    def name(self) -> str:
-        """The last part."""
-        return self.key.rpartition("/")[2]
-
-    @property
-    def stem(self) -> str:
-        """The last part, without its suffix."""
-        return Path(self.name).stem
-
-    @property
-    def suffix(self) -> str:
-        """The end of the last part, from its last dot on."""
-        return Path(self.name).suffix
-
-    @property
-    def parent(self) -> Remote:
-        """The folder it is in."""
-        return Remote(self.key.rpartition("/")[0])
 
     def resolve(self) -> Remote:
         """Itself: the address is absolute."""
@@ -122,7 +98,7 @@ class Remote:
 
     def glob(self, pattern: str) -> Iterator[Remote]:
         """The contents of the folder whose names match a pattern."""
-        return (found for found in self.iterdir() if Path(found.name).match(pattern))
+        return (found for found in self.iterdir() if found.match(pattern))
 
     def mkdir(self, parents: bool = False, exist_ok: bool = False) -> None:
         """Do nothing: in an object store folders exist through their files."""
@@ -167,16 +143,15 @@ def contents(path: Path) -> Any:
 
 
 def load_array(path: Path) -> Any:
-    """Load the array in a .npy file; a local file is mapped into memory, so only what is used is read."""
+    """Load the array in a .npy file; a local file is mapped into memory, so only the used parts are read."""
     import numpy as np
 
-    return (
-        np.load(io.BytesIO(path.read_bytes())) if isinstance(path, Remote) else np.load(path, mmap_mode="r")
-    )
+    remote = isinstance(path, Remote)
+    return np.load(io.BytesIO(path.read_bytes())) if remote else np.load(path, mmap_mode="r")
 
 
 def read_batch(path: Path, number: int) -> list[Any]:
-    """The columns of one batch of an Arrow file, as arrays; nothing else of the file is read."""
+    """The columns of one batch of an Arrow file, as arrays; only this batch is read."""
     import pyarrow as pa
 
     source = contents(path) if isinstance(path, Remote) else pa.memory_map(str(path))
@@ -184,16 +159,17 @@ def read_batch(path: Path, number: int) -> list[Any]:
         return [column.to_numpy() for column in file.get_batch(number).columns]
 
 
-def remove(folder: Path) -> None:
-    """Delete a folder, if there is one."""
-    if isinstance(folder, Remote):
-        folder.remove()
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
+def remove(*folders: Path) -> None:
+    """Delete the folders that exist."""
+    for folder in folders:
+        if isinstance(folder, Remote):
+            folder.remove()
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def file_name(name: str, field: str = "name") -> str:
-    """Return a name if it is that of a file inside its folder; refuse slashes and leading dots.
+    """Return a name if it is a valid file name; refuse slashes, leading dots and long names.
 
     Examples
     --------
@@ -205,4 +181,6 @@ def file_name(name: str, field: str = "name") -> str:
     """
     if not name or name.startswith(".") or not name.isprintable() or set(name) & set("/\\:"):
         raise InputError(f"{field}: expected a name without slashes or a leading dot, got {name!r}")
+    if len(name.encode()) > LONGEST:  # most file systems allow 255 bytes, and a temporary name adds some
+        raise InputError(f"{field}: expected at most {LONGEST} bytes, got {len(name.encode())}")
     return name

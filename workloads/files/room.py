@@ -21,13 +21,17 @@ def estimated_bytes(attributes: int, subscribers: int, events: int) -> int:
 
 
 def refuse_beyond_disk(folder: Path, wanted: int) -> None:
-    """Refuse to write more than is free on the disk of a folder; object stores are not checked."""
+    """Refuse to write more than the free space on the disk of a folder, its own files included.
+
+    These files are replaced. Object stores are not checked.
+    """
     if isinstance(folder, Remote):
         return
     there = folder.absolute()
     while not there.exists():
         there = there.parent
-    free = shutil.disk_usage(there).free
+    replaced = sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file())
+    free = shutil.disk_usage(there).free + replaced
     if wanted > free:
         raise InputError(
             f"{folder}: expected room for about {wanted / 1e9:.1f} GB, {free / 1e9:.1f} GB are free"

@@ -21,8 +21,8 @@ def find_types(
 ) -> dict[str, ValueType]:
     """The type of each attribute: the given one, or a guess from its columns.
 
-    If no values of a string or enum are given, they are those in the subscriptions, and for an enum also
-    those in the events.
+    The values of a string or enum, if not given, are those in the subscriptions; for an enum also those in
+    the events.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def find_types(
         if kind is None:
             kind = guess_kind(subscriptions, own)
             if events is not None and at_event is not None and kind in ("int", "float"):
-                # Whole bounds do not make whole events.
+                # An attribute is an int only if its events are whole numbers, too.
                 kind = "int" if kind == guess_kind(events, [at_event]) == "int" else "float"
         if kind in ("string", "enum"):
             values = distinct(subscriptions, own)

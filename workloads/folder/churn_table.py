@@ -1,23 +1,19 @@
-"""A churn trace as a table: joins, leaves and changes by cycle, and the subscription from then on.
+"""A churn trace as a table: joins, leaves and changes by cycle, with the new subscription.
 
-cycle       int64       when
-subscriber  int64       who
-kind        string      start (there before the first cycle), join, leave, change
-version     int64       how many times the subscriber has changed its subscription so far
-X_low, X_high float64   its range from then on
+cycle       int64
+subscriber  int64
+kind        string      start (up before the first cycle), join, leave, change
+version     int64       number of changes of the subscription so far
+X_low, X_high float64   range of attribute X from this cycle on
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pyarrow as pa
 
 from workloads.generate.churn import CHANGE, Churn, changed
 from workloads.spec.spec import Spec
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 KINDS = ("join", "leave", "change", "start")
 _START = 3
@@ -31,21 +27,19 @@ def churn_table(
     Parameters
     ----------
     spec : Spec, optional
-        Of their subscriptions; without one there are no columns of ranges.
+        Spec of the subscriptions; without it the table has no columns of ranges.
 
     Examples
     --------
     >>> churn_table(Churn(5, 5), n=100, cycles=10, seed=1).column_names
     ['cycle', 'subscriber', 'kind', 'version']
     """
-    import pyarrow as pa
-
     trace = churn.trace(n, cycles, seed, start)
     there = np.flatnonzero(trace.up) + start
     cycle = np.append(np.zeros(len(there), np.int64), trace.cycle)
     subscriber = np.append(there, trace.subscriber)
     kind = np.append(np.full(len(there), _START), trace.kind)
-    # By subscriber, in order of time: a change counts from its own row on.
+    # Sorted by subscriber and time; a row's version includes its own change.
     order = np.lexsort((np.arange(len(cycle)), subscriber))
     counted = np.cumsum(kind[order] == CHANGE)
     first = np.searchsorted(subscriber[order], subscriber[order])

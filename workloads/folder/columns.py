@@ -1,37 +1,37 @@
-"""Conversion of foreign columns to coordinates, by the type of the attribute; guessing that type.
+"""Converts foreign columns to coordinates by the type of the attribute, and guesses that type.
 
 Wrong values (of another type, NaN, integers that a float would round) and missing values are marked
-separately; the caller decides what each of them means.
+separately; the caller decides how to treat them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
+from pyarrow import compute
 
+from workloads.arrays import Floats, Mask
 from workloads.folder.tables import Rows, TextForm
 from workloads.spec.types import Kind, ValueType
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 _EXACT = 2.0**53
 _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*")
-_SEEN = 1000  # values by which a type is guessed
+_SEEN = 1000  # values from which a type is guessed
+_TYPES: dict[Callable[[Any], bool], Kind] = {
+    pa.types.is_integer: "int", pa.types.is_boolean: "bool", pa.types.is_date: "date",
+    pa.types.is_timestamp: "timestamp",
+}  # fmt: skip
 
 
 class Coordinates(NamedTuple):
-    """Coordinates of a column, and which rows have a wrong value or none."""
+    """Coordinates of a column, and which rows have a wrong or a missing value."""
 
     values: Floats
     wrong: Mask
@@ -46,9 +46,9 @@ def coordinates(
     Parameters
     ----------
     named : bool
-        Whether the values are those of subscriptions (else of events).
+        Whether the values are from subscriptions, not from events.
     open_end : float, optional
-        Infinity that is allowed as a value: the open end of a range.
+        The infinity that is allowed as a value, for the open end of a range.
 
     Examples
     --------
@@ -69,9 +69,7 @@ def coordinates(
 
 
 def _by_value(column: pa.Array, kind: ValueType, named: bool) -> tuple[Floats, Mask]:
-    """Convert each distinct value once, by the library's attribute type."""
-    import pyarrow as pa
-
+    """Convert each distinct value once, with the library's attribute type."""
     if pa.types.is_temporal(column.type) and kind.kind in ("timestamp", "date"):
         found, valid = kind.attribute.coordinates(column.to_numpy(zero_copy_only=False), named)
         return found, ~valid
@@ -80,7 +78,7 @@ def _by_value(column: pa.Array, kind: ValueType, named: bool) -> tuple[Floats, M
     if kind.is_text:
         different = [None if value is None else _text(value) for value in different]
     elif kind.kind == "bool":
-        different = [value if isinstance(value, bool) else _word(value) for value in different]
+        different = [_WORDS.get(str(value).strip().lower()) for value in different]
     values = np.empty(len(different), object)
     values[:] = different
     found, valid = kind.attribute.coordinates(values, named)
@@ -92,18 +90,16 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _word(value: Any) -> bool | None:
-    return _WORDS.get(str(value).strip().lower())
+def _is_string(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _numbers(column: pa.Array, form: TextForm) -> Floats:
-    """Numbers; NaN where there is none."""
-    import pyarrow as pa
-
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    """Numbers; NaN for values that are not numbers."""
+    if _is_string(column.type):
         column = _plain(column, form)
     elif pa.types.is_boolean(column.type) or pa.types.is_temporal(column.type):
-        return np.full(len(column), np.nan)  # a truth value is no number
+        return np.full(len(column), np.nan)
     try:
         return np.array(column.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -111,9 +107,7 @@ def _numbers(column: pa.Array, form: TextForm) -> Floats:
 
 
 def _plain(column: pa.Array, form: TextForm) -> pa.Array:
-    """Numbers that are text, as Python writes them."""
-    from pyarrow import compute
-
+    """Texts of numbers, in Python's format."""
     if not form.thousands and form.decimal == ".":
         return column
     thousands, decimal = re.escape(form.thousands), re.escape(form.decimal)
@@ -131,7 +125,7 @@ def _number(value: Any) -> float:
 
 
 def _rounded(column: pa.Array, values: Floats) -> Mask:
-    """Which numbers are beyond 2^53 and would be rounded to a float."""
+    """Which numbers are beyond 2^53, so that a float would round them."""
     large = np.isfinite(values) & (np.abs(values) >= _EXACT)
     large[large] = [_is_rounded(column[row].as_py()) for row in np.flatnonzero(large).tolist()]
     return large
@@ -144,7 +138,7 @@ def _is_rounded(number: Any) -> bool:
 
 
 def distinct(rows: Rows, columns: Sequence[str]) -> tuple[str, ...]:
-    """All different values of some columns, as text, in order."""
+    """The distinct values of some columns, as text, sorted."""
     found: set[str] = set()
     for batch in rows.batches(columns):
         for name in columns:
@@ -153,10 +147,10 @@ def distinct(rows: Rows, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def guess_kind(rows: Rows, columns: Sequence[str]) -> Kind:
-    """Guess the common type of some columns, from their own types or, for text, from their first values.
+    """Guess the common type of some columns from their types or, for text, from their first values.
 
-    A text column with at least one number is a column of numbers, so that one wrong value does not turn all
-    others into names.
+    A text column with at least one number is a column of numbers, so that a wrong value is reported as wrong
+    and does not turn all others into strings.
     """
     kinds = {_guess(rows, name) for name in columns} - {None}
     if len(kinds) == 1:
@@ -165,20 +159,13 @@ def guess_kind(rows: Rows, columns: Sequence[str]) -> Kind:
 
 
 def _guess(rows: Rows, column: str) -> Kind | None:
-    import pyarrow as pa
-
     rows.require([column])
     kind = rows.schema.field(column).type
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if pa.types.is_integer(kind):
-        return "int"
-    if pa.types.is_boolean(kind):
-        return "bool"
-    if pa.types.is_date(kind):
-        return "date"
-    if pa.types.is_timestamp(kind):
-        return "timestamp"
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    for is_kind, guess in _TYPES.items():
+        if is_kind(kind):
+            return guess
+    if not _is_string(kind):
         return "float"
     seen: list[str] = []
     for batch in rows.batches([column]):
@@ -196,8 +183,6 @@ def _guess_text(seen: list[str], form: TextForm) -> Kind | None:
     >>> [_guess_text([value], TextForm()) for value in ("7", "true", "2026-11-17", "Rome")]
     ['float', 'bool', 'date', 'string']
     """
-    import pyarrow as pa
-
     if not seen:
         return None
     numbers = _numbers(pa.array(seen, pa.string()), form)

@@ -1,33 +1,48 @@
-"""Subscriptions and events from elsewhere: tables of any form and any names of columns, of typed attributes.
+"""Foreign tables of subscriptions and events, with any names of columns and typed attributes.
 
-A mapping says which columns hold an attribute: `{"price": ("min_price", "max_price")}` for a range,
-`{"price": "price"}` for an exact value or for an event. Without one, subscriptions are expected in columns
-X_low and X_high and events in columns X, as `workloads.folder.layout` writes them. An empty end of a range
-is open: it reaches to the end of the axis.
+A mapping gives the columns of each attribute: `{"price": ("min_price", "max_price")}` for a range,
+`{"price": "price"}` for an exact value or an event. Without it, subscriptions are expected in columns X_low
+and X_high and events in columns X, as `workloads.folder.layout` writes them. A missing end of a range is
+open: the range then extends to the end of the axis.
 
-A row that cannot be used (a wrong type, NaN, low > high, an empty value, a line of a CSV file with too few or
-too many values) is counted and kept aside with its row number, from 0, and reason, or refused, as the caller
-chooses; never dropped in silence. Tables are read in batches (`workloads.folder.tables`).
+An invalid row (a wrong type, NaN, low > high, a missing value, a line of a CSV file with too few or too many
+values) is never dropped silently. The caller chooses: it is an error, or it is kept aside with its row
+number, from 0, and the reason. Tables are read in batches (`workloads.folder.tables`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sub2sub.errors import InputError
+from workloads.arrays import Floats
 from workloads.folder.attribute_columns import Columns, find_types, guess_ranges
-from workloads.folder.pieces import EventTable, SubscriptionTable, Types, gather
+from workloads.folder.pieces import EventTable, SubscriptionTable, Types
 from workloads.folder.rejected import OnBad, Rejected
-from workloads.folder.tables import Rows, TextForm
+from workloads.folder.tables import Rows, Source, TextForm
 from workloads.spec.types import FLOAT, Kind, ValueType
 
-if TYPE_CHECKING:
-    from workloads.folder.tables import Source
 
-Floats = NDArray[np.float64]
+def range_tables(
+    subscriptions: Rows,
+    events: Rows | None,
+    columns: Columns | None = None,
+    event_columns: Mapping[str, str] | None = None,
+    types: Mapping[str, ValueType | Kind] | None = None,
+    axes: Mapping[str, tuple[float, float]] | None = None,
+    key: str | None = None,
+) -> tuple[SubscriptionTable, EventTable | None]:
+    """The tables with their columns and types, given or guessed; parameters as of `import_workload`."""
+    columns = columns or guess_ranges(subscriptions)
+    for name in event_columns or {}:
+        if name not in columns:
+            raise InputError(f"column of {name!r}: expected one of the attributes {', '.join(columns)}")
+    mapping = {name: (event_columns or {}).get(name, name) for name in columns}
+    found = find_types(subscriptions, columns, events, mapping, types)
+    points = None if events is None else EventTable(events, mapping, found)
+    return SubscriptionTable(subscriptions, columns, found, axes or {}, key), points
 
 
 def read_subscriptions(
@@ -39,21 +54,21 @@ def read_subscriptions(
     form: TextForm | None = None,
     types: Mapping[str, ValueType | Kind] | None = None,
 ) -> tuple[list[str], Floats, Floats, Rejected]:
-    """Closed ranges from a table: attribute names, lows, highs, and the rows that could not be used.
+    """Closed ranges from a table: attribute names, lows, highs, and the invalid rows.
 
     Parameters
     ----------
     source : path, pyarrow Table, or DataFrame of pandas or Polars
     columns : mapping, optional
-        Attribute to (low column, high column), or to one column for exact values.
+        The columns of each attribute: (low, high), or one column for exact values.
     on_bad : {"refuse", "set aside"}
-        Raise at the first row that cannot be used, or return them all in the last value.
+        Raise at the first invalid row, or return all of them in the last value.
     axes : mapping, optional
-        Attribute to (low, high), the ends that open ranges reach to; infinite if not given.
+        The ends (low, high) of attributes, for open ranges; infinite if not given.
     form : TextForm, optional
-        How numbers and lines of a CSV file are written.
+        Format of a CSV file.
     types : mapping, optional
-        Attribute to its type; guessed from its columns if not given.
+        The type of each attribute; guessed from its columns if not given.
 
     Examples
     --------
@@ -64,13 +79,11 @@ def read_subscriptions(
     >>> lows.tolist(), highs.tolist(), rejected.rows.tolist(), rejected.reasons
     ([[1.0], [-inf]], [[2.0], [4.0]], [1], ['price: low 5.0 > high 3.0'])
     """
-    rows = Rows(source, form)
-    columns = columns or guess_ranges(rows)
-    table = SubscriptionTable(rows, columns, find_types(rows, columns, given=types), axes or {})
-    ends, rejected = gather(table, 2 * len(columns))
+    table, _ = range_tables(Rows(source, form), None, columns, types=types, axes=axes)
+    ends, rejected = table.gather()
     if on_bad == "refuse":
         rejected.refuse("subscriptions")
-    return list(columns), np.stack(ends[::2], axis=1), np.stack(ends[1::2], axis=1), rejected
+    return list(table.columns), np.stack(ends[::2], axis=1), np.stack(ends[1::2], axis=1), rejected
 
 
 def read_events(
@@ -81,14 +94,14 @@ def read_events(
     form: TextForm | None = None,
     types: Types | None = None,
 ) -> tuple[Floats, Rejected]:
-    """Points from a table, one column per attribute, and the rows that could not be used.
+    """Points from a table, one column per attribute, and the invalid rows.
 
     Parameters
     ----------
     columns : mapping or list
-        Attribute to column, in the order of the attributes; a list where they are called the same.
+        The column of each attribute, in order; a list of names if columns are named like the attributes.
     types : mapping, optional
-        Attribute to its type; numbers if not given.
+        The type of each attribute; float if not given.
 
     Examples
     --------
@@ -99,7 +112,7 @@ def read_events(
     """
     named = columns if isinstance(columns, Mapping) else {name: name for name in columns}
     table = EventTable(Rows(source, form), named, types or dict.fromkeys(named, FLOAT))
-    found, rejected = gather(table, len(named))
+    found, rejected = table.gather()
     if on_bad == "refuse":
         rejected.refuse("events")
     return np.stack(found, axis=1), rejected

@@ -1,45 +1,32 @@
-"""Import of foreign tables into a workload folder, for matching, statistics and simulations.
+"""Imports foreign tables into a workload folder, for matching, statistics and simulations.
 
 Tables are read in batches and written file by file: memory holds the rows of one file and the distinct values
-of strings, whatever the number of rows.
+of strings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
-from workloads.folder.attribute_columns import Columns, find_types, guess_ranges
-from workloads.folder.layout import (
-    ROWS_PER_FILE,
-    Workload,
-    event_schema,
-    open_workload,
-    part,
-    subscription_schema,
-    write_manifest,
-    write_part,
-    write_topics,
-)
+from workloads.files.digests import file_digest
+from workloads.folder import layout
+from workloads.folder.attribute_columns import Columns
+from workloads.folder.foreign import range_tables
+from workloads.folder.layout import Workload
 from workloads.folder.new_folder import new_folder
-from workloads.folder.pieces import EventTable, Pieces, SubscriptionTable
-from workloads.folder.rejected import Aside, OnBad, Rejected
-from workloads.folder.sources import describe_sources
-from workloads.folder.tables import Rows, TextForm
-from workloads.folder.topic_tables import TopicColumn, TreeForm, read_tree
-from workloads.generate.rows import words
-from workloads.generate.topic_ranges import depth_first, last_below
+from workloads.folder.pieces import Pieces
+from workloads.folder.rejected import OnBad, Rejected, RejectedFile
+from workloads.folder.tables import Rows, Source, TextForm
+from workloads.folder.topic_tables import read_tree, topic_columns
+from workloads.generate.rows import ring_ids
 from workloads.spec.types import Kind, ValueType, types_to
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from workloads.folder.tables import Source
 
 
 def import_workload(
@@ -61,20 +48,20 @@ def import_workload(
     Parameters
     ----------
     columns, event_columns : mapping, optional
-        Which columns hold which attribute; see `workloads.folder.foreign`.
+        The columns of each attribute; see `workloads.folder.foreign`.
     types : mapping, optional
         Types of attributes; guessed from their columns if not given.
     on_bad : {"refuse", "set aside"}
-        Rows that cannot be used stop the import, or go to `rejected/` of the folder with their row
-        number and reason; their number is in the manifest.
+        Whether invalid rows stop the import or are written to `rejected/` of the folder, with row number and
+        reason; their number is in the manifest.
     seed : int
         Random seed of the sequence IDs.
     form : TextForm, optional
-        How numbers and lines of CSV files are written.
+        Format of CSV files.
     key : str, optional
-        A column that names the subscribers; kept as text in a column `key` of `subscriptions/`.
+        Column with the names of the subscribers, written to a column `key` of `subscriptions/`.
     overwrite : bool
-        Whether to replace a workload that is in the folder.
+        Whether to replace a workload in the folder.
 
     Examples
     --------
@@ -86,24 +73,17 @@ def import_workload(
     >>> workload.subscribers, workload.events, workload.names
     (2, 1, ['x'])
     """
-    wanted, published = Rows(subscriptions, form), None if events is None else Rows(events, form)
-    columns = columns or guess_ranges(wanted)
-    names = list(columns)
+    published = None if events is None else Rows(events, form)
+    boxes, points = range_tables(Rows(subscriptions, form), published, columns, event_columns, types, key=key)
+    names = list(boxes.columns)
     for name in names:
         if not name.isidentifier():
             raise InputError(f"attribute name = {name!r}: expected letters, digits and _ only")
-    for name in event_columns or {}:
-        if name not in columns:
-            raise InputError(f"column of {name!r}: expected one of the attributes {', '.join(columns)}")
-    mapping = {name: (event_columns or {}).get(name, name) for name in names}
-    found = find_types(wanted, columns, published, mapping, types)
-    boxes = SubscriptionTable(wanted, columns, found, key=key)
-    points = None if published is None else EventTable(published, mapping, found)
     sources = describe_sources({"subscriptions": subscriptions, "events": events})
-    sources["subscriptions"] |= {"columns": columns, "key": key}
-    if events is not None:
-        sources["events"]["columns"] = mapping
-    more = {"types": types_to(found), "sources": sources}
+    sources["subscriptions"] |= {"columns": boxes.columns, "key": key}
+    if points is not None:
+        sources["events"]["columns"] = points.columns
+    more = {"types": types_to(boxes.types), "sources": sources}
     with new_folder(out, overwrite):
         return _write_workload(out, names, boxes, points, seed, on_bad, more)
 
@@ -134,7 +114,7 @@ def import_topics(
     subscriptions, events : path or table
         One topic of the tree per row.
     separator, implied
-        How paths are written, and whether supertopics that are not listed are added; see `TreeForm`.
+        As in `read_tree`.
     form, key, overwrite
         As in `import_workload`.
 
@@ -150,11 +130,11 @@ def import_topics(
     (3, 1, 4)
     """
     paths, bad = read_tree(tree, tree_column, on_bad=on_bad, form=form, separator=separator, implied=implied)
-    topics = depth_first(tuple(paths))
-    number = {path: place for place, path in enumerate(topics)}
-    written = TreeForm(separator, implied)
-    boxes = TopicColumn(Rows(subscriptions, form), column, number, written, last_below(topics), key)
-    points = None if events is None else TopicColumn(Rows(events, form), event_column, number, written)
+    published = None if events is None else Rows(events, form)
+    topics, boxes, points = topic_columns(
+        paths, Rows(subscriptions, form), published,
+        column=column, event_column=event_column, separator=separator, key=key,
+    )  # fmt: skip
     sources = describe_sources({"topics": tree, "subscriptions": subscriptions, "events": events})
     sources["topics"] |= {"column": tree_column, "separator": separator, "implied": implied}
     sources["subscriptions"] |= {"columns": {"topic": column}, "key": key}
@@ -162,31 +142,44 @@ def import_topics(
         sources["events"]["columns"] = {"topic": event_column}
     more = {"topics": len(topics), "types": types_to({"topic": ValueType("int")}), "sources": sources}
     with new_folder(out, overwrite):
-        write_topics(out, topics)
+        layout.write_topics(out, topics)
         return _write_workload(out, ["topic"], boxes, points, seed, on_bad, more, bad)
+
+
+def describe_sources(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The sources of a workload, for its manifest: names, sizes and digests of files."""
+    found: dict[str, Any] = {}
+    for kind, source in given.items():
+        path = Path(source) if isinstance(source, str | Path) else None
+        if path is not None and path.is_file():
+            found[kind] = {"file": path.name, "bytes": path.stat().st_size, "sha256": file_digest(path)}
+        elif path is not None:
+            files = sorted(file for file in path.rglob("*") if file.is_file())
+            size = sum(file.stat().st_size for file in files)
+            found[kind] = {"folder": path.name, "bytes": size, "sha256": file_digest(*files, root=path)}
+        elif source is not None:
+            found[kind] = {"type": type(source).__name__}
+    return found
 
 
 def _write_workload(
     out: Path,
     names: list[str],
-    boxes: SubscriptionTable | TopicColumn,
-    points: EventTable | TopicColumn | None,
+    boxes: Pieces,
+    points: Pieces | None,
     seed: int,
     on_bad: OnBad,
     more: Mapping[str, Any],
     bad_topics: Rejected | None = None,
 ) -> Workload:
-    import pyarrow as pa
-
-    schema = subscription_schema(names)
+    schema = layout.subscription_schema(names)
     if boxes.key:
         schema = schema.append(pa.field("key", pa.string()))
 
     def numbered(start: int, stop: int) -> list[NDArray[Any]]:
-        ids = (words(seed, "subscription/ring_id", start, stop) >> np.uint64(1)).astype(np.int64)
-        return [np.arange(start, stop), ids]
+        return [np.arange(start, stop), ring_ids(seed, start, stop)]
 
-    aside = [Aside(kind, on_bad) for kind in ("topics", "subscriptions", "events")]
+    aside = [RejectedFile(kind, on_bad) for kind in ("topics", "subscriptions", "events")]
     if bad_topics is not None:
         aside[0].add(dict(zip(bad_topics.rows.tolist(), bad_topics.reasons, strict=True)))
     subscribers = _write_parts(out / "subscriptions", boxes, schema, numbered, aside[1])
@@ -195,43 +188,32 @@ def _write_workload(
     published = 0
     if points is not None:
         published = _write_parts(
-            out / "events", points, event_schema(names), lambda a, b: [np.arange(a, b)], aside[2]
+            out / "events", points, layout.event_schema(names), lambda a, b: [np.arange(a, b)], aside[2]
         )
     for rejected in aside:
         rejected.write(out)
     counts = {rejected.kind: rejected.count for rejected in aside if rejected.count}
     manifest = {"attributes": names, "seed": seed, "subscribers": subscribers, "events": published}
-    write_manifest(out, {**manifest, **more, "rejected": counts})
-    return open_workload(out)
+    layout.write_manifest(out, {**manifest, **more, "rejected": counts})
+    return layout.open_workload(out)
 
 
-def _write_parts(folder: Path, table: Pieces, schema: pa.Schema, numbered: Any, aside: Aside) -> int:
+def _write_parts(folder: Path, table: Pieces, schema: pa.Schema, numbered: Any, aside: RejectedFile) -> int:
     """Write the valid rows file by file; return their number."""
-    import pyarrow as pa
-
-    waiting: list[pa.Table] = []
-    written = size = 0
-
-    def write(rows: int) -> None:
-        nonlocal waiting, written, size
-        whole = pa.concat_tables(waiting).slice(0, rows) if waiting else schema.empty_table()
-        rest = pa.concat_tables(waiting).slice(rows) if waiting else whole
-        write_part(part(folder, written // ROWS_PER_FILE), whole.combine_chunks())
-        waiting, written, size = [rest], written + rows, size - rows
-
-    ragged: set[int] = set()
+    waiting, written, size = schema.empty_table(), 0, layout.ROWS_PER_FILE
+    ragged: dict[int, str] = {}
     for piece in table.pieces():
-        start, count = written + size, len(piece.columns[0])
-        columns = [*numbered(start, start + count), *piece.columns]
+        start = written + waiting.num_rows
+        columns = [*numbered(start, start + len(piece.columns[0])), *piece.columns]
         arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
-        waiting.append(pa.Table.from_arrays(arrays, schema=schema))
-        size += count
+        waiting = pa.concat_tables([waiting, pa.Table.from_arrays(arrays, schema=schema)])
         aside.add(piece.against | {row: why for row, why in table.rows.ragged.items() if row not in ragged})
         ragged.update(table.rows.ragged)
-        while size >= ROWS_PER_FILE:
-            write(ROWS_PER_FILE)
+        while waiting.num_rows >= size:
+            layout.write_part(folder, written // size, waiting.slice(0, size).combine_chunks())
+            waiting, written = waiting.slice(size), written + size
     aside.add({row: why for row, why in table.rows.ragged.items() if row not in ragged})
-    aside.refuse_if_bad(written + size)
-    if size:
-        write(size)
-    return written
+    aside.refuse_if_bad(written + waiting.num_rows)
+    if waiting.num_rows:
+        layout.write_part(folder, written // size, waiting.combine_chunks())
+    return int(written + waiting.num_rows)

@@ -1,4 +1,4 @@
-"""A workload on disk: the files of a workload folder, and how to read them piece by piece.
+"""The files of a workload folder, and functions that read and write parts of them.
 
     DIR/manifest.json           spec, seed, counts, versions; written last
     DIR/subscriptions/part-00000.parquet ...
@@ -23,12 +23,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
 from sub2sub.errors import InputError
+from workloads.arrays import Floats, Integers
 from workloads.files.atomic import atomic_write
 from workloads.files.checked import read_groups, read_parquet, write_parquet
 from workloads.files.environment import versions
@@ -41,13 +42,7 @@ from workloads.spec.files import from_dict
 from workloads.spec.spec import Spec
 from workloads.spec.types import ValueType, types_from
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 ROWS_PER_FILE = 16 * BLOCK
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -82,16 +77,12 @@ class Workload:
 
 def subscription_schema(names: list[str]) -> pa.Schema:
     """Columns of `subscriptions/`."""
-    import pyarrow as pa
-
     ends = [(f"{name}_{end}", pa.float64()) for name in names for end in ("low", "high")]
     return pa.schema([("subscriber", pa.int64()), ("ring_id", pa.int64()), *ends])
 
 
 def event_schema(names: list[str]) -> pa.Schema:
     """Columns of `events/`."""
-    import pyarrow as pa
-
     return pa.schema([("event", pa.int64()), *((name, pa.float64()) for name in names)])
 
 
@@ -105,18 +96,21 @@ def parts(folder: Path, rows: int) -> list[Path]:
     return [part(folder, number) for number in range(-(-rows // ROWS_PER_FILE))]
 
 
-def write_part(path: Path, table: pa.Table) -> None:
-    """Write one file of a workload folder atomically."""
+def rows_of_part(number: int, rows: int) -> range:
+    """The numbers of the rows in a file, if the folder has that many rows in all."""
+    return range(number * ROWS_PER_FILE, min(rows, (number + 1) * ROWS_PER_FILE))
 
-    with atomic_write(path) as draft:
-        # Random numbers neither compress nor repeat: plain pages are the fastest to write and to read.
+
+def write_part(folder: Path, number: int, table: pa.Table) -> int:
+    """Write one file of a folder atomically; return the number of its rows."""
+    with atomic_write(part(folder, number)) as draft:
+        # Random numbers do not compress and do not repeat, so plain pages are the fastest.
         write_parquet(table, draft, row_group_size=BLOCK, compression="none", use_dictionary=False)
+    return int(table.num_rows)
 
 
 def write_topics(folder: Path, topics: tuple[str, ...]) -> None:
     """Write the topics of a topic workload, given in depth-first order."""
-    import pyarrow as pa
-
     columns = {
         "topic": np.arange(len(topics)),
         "path": pa.array(topics, pa.string()),
@@ -128,7 +122,7 @@ def write_topics(folder: Path, topics: tuple[str, ...]) -> None:
 
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    """Write the manifest of a workload folder; the last step."""
+    """Write the manifest of a workload folder; this completes it."""
     _write_manifest(folder, {"format": FORMAT, "kind": "workload", **manifest, "versions": versions()})
 
 
@@ -146,7 +140,6 @@ def open_workload(folder: Path) -> Workload:
 
 def read_subscriptions(path: Path, names: list[str]) -> tuple[Integers, Integers, Floats, Floats]:
     """Subscriber, ring ID, lows and highs of one file."""
-
     table = read_parquet(path)
     lows, highs = (
         np.stack([table[f"{name}_{end}"].to_numpy() for name in names], axis=1) for end in ("low", "high")
@@ -154,21 +147,14 @@ def read_subscriptions(path: Path, names: list[str]) -> tuple[Integers, Integers
     return table["subscriber"].to_numpy(), table["ring_id"].to_numpy(), lows, highs
 
 
-def read_range(path: Path, names: list[str], start: int, stop: int) -> list[NDArray[Any]]:
-    """Columns of the rows [start, stop) of one file, touching only the row groups they lie in."""
-    groups = list(range(start // BLOCK, -(-stop // BLOCK)))
-    table = read_groups(path, groups, names)
-    offset = start - start // BLOCK * BLOCK
-    return [table[name].to_numpy()[offset : offset + stop - start] for name in names]
-
-
 def read_rows(folder: Path, names: list[str], start: int, stop: int) -> Floats:
-    """Columns of the rows [start, stop) of a folder of files."""
+    """Columns of the rows [start, stop) of a folder of files; only the row groups with these are read."""
     pieces = [np.empty((0, len(names)))]
     while start < stop:
         number, inside = divmod(start, ROWS_PER_FILE)
-        end = min(stop, (number + 1) * ROWS_PER_FILE)
-        columns = read_range(part(folder, number), names, inside, inside + end - start)
-        pieces.append(np.stack(columns, axis=1))
-        start = end
+        rows = min(stop, (number + 1) * ROWS_PER_FILE) - start
+        groups = range(inside // BLOCK, -(-(inside + rows) // BLOCK))
+        table = read_groups(part(folder, number), list(groups), names).slice(inside % BLOCK, rows)
+        pieces.append(np.stack([table[name].to_numpy() for name in names], axis=1))
+        start += rows
     return np.concatenate(pieces)

@@ -1,8 +1,8 @@
-"""A new workload folder, or one that is replaced: complete or absent, even if the process is killed.
+"""Creates or replaces a workload folder, so that it is complete or absent even if the process is killed.
 
-While a folder is being written, it has a file `.unfinished`, on which the writing process holds a lock. If
-there is such a file without a lock, and no manifest, then the writing process was killed; what it left is
-removed when the command is started again. Object stores have no locks: there, `overwrite` has to be given.
+While a folder is being written, it has a file `.unfinished`, which the writing process has locked. If there
+is such a file without a lock, and no manifest, then the writing process was killed; its files are removed
+when the command is started again. Object stores have no locks: there, `overwrite` has to be given.
 """
 
 from __future__ import annotations
@@ -11,19 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
 from sub2sub.errors import InputError
+from workloads.files.locks import lock
 from workloads.files.manifest import MANIFEST
-from workloads.files.places import Remote
-from workloads.folder.steps import clear
+from workloads.files.places import Remote, remove
 
 _UNFINISHED = ".unfinished"
 
-# What a workload folder may hold, results of matching and statistics included.
+# All files and folders of a workload folder, including results of matching and statistics.
 _KNOWN = {
     MANIFEST, _UNFINISHED, "subscriptions", "events", "churn", "topics.parquet", "rejected", "matches",
     "rings", "statistics", ".candidates", ".tiles", ".arcs",
@@ -32,17 +27,9 @@ _KNOWN = {
 
 @contextmanager
 def new_folder(out: Path, overwrite: bool = False) -> Iterator[None]:
-    """Make a folder, or clear it for a new workload; if the block fails, nothing is left in it.
+    """Make a folder, or clear it for a new workload; if the block fails, the folder is empty again.
 
-    Parameters
-    ----------
-    overwrite : bool
-        Whether a workload that is there is replaced.
-
-    Raises
-    ------
-    InputError
-        The folder has a workload that is not to be replaced, or other files, or is being written.
+    A folder is refused if it has other files, or a workload and `overwrite` is false, or is being written.
     """
     was_there = out.exists()
     names = {each.name for each in out.iterdir()} if was_there else set()
@@ -57,26 +44,22 @@ def new_folder(out: Path, overwrite: bool = False) -> Iterator[None]:
             _empty(out)
             try:
                 yield
-            except BaseException:  # interrupted too: half a workload is of no use, and would be in the way
+            except BaseException:  # also after an interruption: half a workload is of no use
                 _empty(out)
                 raise
     finally:
         if not was_there and not any(out.iterdir()):
-            clear(out)
+            remove(out)
 
 
 @contextmanager
 def _only_writer(out: Path) -> Iterator[None]:
-    """Hold the lock of a folder; the file that it is on is removed at the end."""
+    """Hold the lock of a folder; the locked file is removed at the end."""
     if isinstance(out, Remote):
         yield
         return
     with (out / _UNFINISHED).open("a") as mark:
-        try:
-            if fcntl is not None:
-                fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(f"{out}: another process is writing to it") from None
+        lock(mark, out)
         try:
             yield
         finally:
@@ -84,10 +67,10 @@ def _only_writer(out: Path) -> Iterator[None]:
 
 
 def _empty(out: Path) -> None:
-    """Remove the contents of a folder; first the manifest, so that the rest does not count as a workload."""
+    """Remove the contents of a folder; first the manifest, so that the rest is not read as a workload."""
     (out / MANIFEST).unlink(missing_ok=True)
     for each in sorted(out.iterdir()):
-        if each.is_dir():
-            clear(each)
+        if each.is_dir() and not (isinstance(each, Path) and each.is_symlink()):  # never the target of a link
+            remove(each)
         elif each.name != _UNFINISHED:
             each.unlink(missing_ok=True)

@@ -2,51 +2,61 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from workloads.arrays import Floats, Mask
 from workloads.folder.attribute_columns import Columns
 from workloads.folder.columns import coordinates
 from workloads.folder.rejected import Rejected
 from workloads.folder.tables import Batch, Rows, TextForm
 from workloads.spec.types import FLOAT, ValueType
 
-Floats = NDArray[np.float64]
 Types = Mapping[str, ValueType]
 
 
-@dataclass
-class Piece:
+class Piece(NamedTuple):
     """A converted batch: columns of the valid rows, and the reason against each other row."""
 
     columns: list[NDArray[Any]]
-    against: dict[int, str] = field(default_factory=dict)  # by row number
+    against: dict[int, str]  # by row number
 
 
-class _Judge:
-    """The first reason against each row of a batch."""
+class Conversion:
+    """Converts columns of a batch, and keeps the first reason against each invalid row."""
 
-    def __init__(self, batch: Batch, form: TextForm, named: bool) -> None:
-        self.batch, self.form, self.named = batch, form, named
+    def __init__(self, batch: Batch, form: TextForm) -> None:
+        self.batch, self.form = batch, form
         self.reasons: dict[int, str] = {}
 
-    def values(self, column: str, what: str, kind: ValueType, end: float | None = None) -> Floats:
-        """Coordinates of a column; `end`, if given, is where a missing value reaches to."""
-        open_end = np.nan if end is None else end
-        found = coordinates(self.batch.column(column), kind, self.form, named=self.named, open_end=open_end)
+    def values(
+        self, column: str, what: str, kind: ValueType, *, named: bool = True, end: float | None = None
+    ) -> Floats:
+        """Coordinates of a column; `end`, if given, is the coordinate of a missing value."""
+        cells, open_end = self.batch.column(column), np.nan if end is None else end
+        found = coordinates(cells, kind, self.form, named=named, open_end=open_end)
         wrong = found.wrong if end is not None else found.wrong | found.missing
-        for row in np.flatnonzero(wrong).tolist():
-            self.reasons.setdefault(row, _mistake(what, kind, self.batch.column(column)[row].as_py()))
-        values = found.values
+        self.reject(wrong, lambda row: _mistake(what, kind, cells[row].as_py()))
         if end is not None:
-            values[found.missing] = end
-        return values
+            found.values[found.missing] = end
+        return found.values
 
-    def reject(self, bad: NDArray[np.bool_], reason: Callable[[int], str]) -> None:
+    def keys(self, column: str) -> NDArray[Any]:
+        """A column as text; rows without a value are rejected."""
+        keys = self.batch.column(column).to_pylist()
+        self.reject(
+            np.array([key is None for key in keys], bool), lambda _: f"{column}: expected a key, got none"
+        )
+        found = np.empty(len(keys), object)
+        found[:] = [str(key) for key in keys]
+        return found
+
+    def reject(self, bad: Mask, reason: Callable[[int], str]) -> None:
         """Reject the rows where `bad` holds."""
         for row in np.flatnonzero(bad).tolist():
             self.reasons.setdefault(row, reason(row))
@@ -60,38 +70,68 @@ class _Judge:
 
 
 def _mistake(what: str, kind: ValueType, value: Any) -> str:
-    if kind == FLOAT:
-        finite = isinstance(value, float | str) or value is None or isinstance(value, bool)
-        expected = "a finite number" if finite and not _is_integer(value) else "an integer within ±2^53"
-        shown = value if expected != "a finite number" else repr(value)
-        return f"{what}: expected {expected}, got {shown}"
-    return f"{what}: expected {kind.expected}, got {value!r}"
+    if kind == FLOAT and _is_integer(value):
+        return f"{what}: expected an integer within ±2^53, got {value}"
+    return f"{what}: expected {'a finite number' if kind == FLOAT else kind.expected}, got {value!r}"
 
 
 def _is_integer(value: Any) -> bool:
+    """Whether a value that is not a finite float is an integer, or the text of one."""
+    if not isinstance(value, str):
+        return not isinstance(value, float | bool | None)
     try:
         int(value)
-    except (TypeError, ValueError, OverflowError):
+    except ValueError:
         return False
-    return isinstance(value, str)
+    return True
+
+
+class Pieces(ABC):
+    """A table that is converted batch by batch; `key` is the column with the names of the subscribers."""
+
+    rows: Rows
+    key: str | None = None
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The columns that are converted."""
+
+    @abstractmethod
+    def convert(self, conversion: Conversion) -> list[NDArray[Any]]:
+        """The coordinates of a batch."""
+
+    def pieces(self) -> Iterator[Piece]:
+        """The converted batches: columns of coordinates, then the key if there is one."""
+        key = [self.key] if self.key else []
+        for batch in self.rows.batches([*self.names(), *key]):
+            conversion = Conversion(batch, self.rows.form)
+            yield conversion.piece([*self.convert(conversion), *map(conversion.keys, key)])
+
+    def gather(self) -> tuple[list[NDArray[Any]], Rejected]:
+        """The columns of all valid rows, and the rejected ones."""
+        pieces = list(self.pieces())
+        columns = [np.concatenate(column) for column in zip(*(p.columns for p in pieces), strict=True)]
+        against = dict(self.rows.ragged)
+        for piece in pieces:
+            against |= piece.against
+        return columns, Rejected.of(against)
 
 
 @dataclass(frozen=True)
-class SubscriptionTable:
-    """Closed ranges in a table, batch by batch.
+class SubscriptionTable(Pieces):
+    """Closed ranges in a table.
 
     Attributes
     ----------
     rows : Rows
     columns : mapping
-        Attribute to (low column, high column), or to one column for exact values.
+        The columns of each attribute: (low, high), or one column for exact values.
     types : mapping
-        Attribute to its type.
+        The type of each attribute.
     axes : mapping
-        Attribute to (low, high), the ends that open ranges reach to; those of its type, or infinite, if not
-        given.
+        The ends (low, high) of an attribute, for open ranges; by default those of its type, or infinite.
     key : str, optional
-        A column that names the subscribers; kept as text.
+        Column with the names of the subscribers.
     """
 
     rows: Rows
@@ -100,83 +140,47 @@ class SubscriptionTable:
     axes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     key: str | None = None
 
-    def pieces(self) -> Iterator[Piece]:
-        """Low and high of each attribute in turn, and the key where there is one."""
-        pairs = [where if isinstance(where, tuple) else (where,) for where in self.columns.values()]
-        wanted = [name for pair in pairs for name in pair]
-        for batch in self.rows.batches(wanted + ([self.key] if self.key else [])):
-            judge = _Judge(batch, self.rows.form, named=True)
-            columns = [side for name in self.columns for side in self._ends(judge, name)]
-            if self.key:
-                columns.append(_keys(judge, self.key))
-            yield judge.piece(columns)
+    def names(self) -> list[str]:
+        """The columns of all attributes."""
+        pairs = (where if isinstance(where, tuple) else (where,) for where in self.columns.values())
+        return [name for pair in pairs for name in pair]
 
-    def _ends(self, judge: _Judge, name: str) -> tuple[Floats, Floats]:
+    def convert(self, conversion: Conversion) -> list[NDArray[Any]]:
+        """Low and high of each attribute in turn."""
+        return [side for name in self.columns for side in self._ends(conversion, name)]
+
+    def _ends(self, conversion: Conversion, name: str) -> tuple[Floats, Floats]:
         where, kind = self.columns[name], self.types[name]
         if isinstance(where, str):
-            exact = judge.values(where, name, kind)
+            exact = conversion.values(where, name, kind)
             return exact, exact
         low_end, high_end = self.axes.get(name) or kind.ends or (-np.inf, np.inf)
-        low = judge.values(where[0], f"{name} low", kind, low_end)
-        high = judge.values(where[1], f"{name} high", kind, high_end)
-        numbers = kind.kind in ("float", "int")
+        low = conversion.values(where[0], f"{name} low", kind, end=low_end)
+        high = conversion.values(where[1], f"{name} high", kind, end=high_end)
+        shown = str if kind.kind in ("float", "int") else kind.text
 
         def upside_down(row: int) -> str:
-            ends = [float(side[row]) for side in (low, high)]
-            shown = [str(end) if numbers else kind.text(end) for end in ends]
-            return f"{name}: low {shown[0]} > high {shown[1]}"
+            return f"{name}: low {shown(float(low[row]))} > high {shown(float(high[row]))}"
 
-        judge.reject(low > high, upside_down)
+        conversion.reject(low > high, upside_down)
         return low, high
 
 
-def _keys(judge: _Judge, column: str) -> NDArray[Any]:
-    keys = judge.batch.column(column).to_pylist()
-    judge.reject(
-        np.array([key is None for key in keys], bool), lambda _: f"{column}: expected a key, got none"
-    )
-    found = np.empty(len(keys), object)
-    found[:] = [str(key) for key in keys]
-    return found
-
-
 @dataclass(frozen=True)
-class EventTable:
-    """Points in a table, batch by batch: a column for each attribute."""
+class EventTable(Pieces):
+    """Points in a table: a column for each attribute."""
 
     rows: Rows
     columns: Mapping[str, str]
     types: Types
 
-    def pieces(self) -> Iterator[Piece]:
+    def names(self) -> list[str]:
+        """The column of each attribute."""
+        return list(self.columns.values())
+
+    def convert(self, conversion: Conversion) -> list[NDArray[Any]]:
         """The coordinate of each attribute in turn."""
-        for batch in self.rows.batches(list(self.columns.values())):
-            judge = _Judge(batch, self.rows.form, named=False)
-            yield judge.piece(
-                [judge.values(where, name, self.types[name]) for name, where in self.columns.items()]
-            )
-
-
-class Pieces(Protocol):
-    """A table that comes in pieces."""
-
-    @property
-    def rows(self) -> Rows:
-        """The table."""
-
-    def pieces(self) -> Iterator[Piece]:
-        """Its batches, converted."""
-
-
-def gather(table: Pieces, width: int) -> tuple[list[NDArray[Any]], Rejected]:
-    """All valid rows of a table, as `width` columns, and the rejected ones."""
-    pieces = list(table.pieces())
-    columns = [
-        np.concatenate([piece.columns[place] for piece in pieces]) if pieces else np.empty(0)
-        for place in range(width)
-    ]
-    against = dict(table.rows.ragged)
-    for piece in pieces:
-        against |= piece.against
-    rows = np.array(sorted(against), np.int64)
-    return columns, Rejected(rows, [against[row] for row in rows.tolist()])
+        return [
+            conversion.values(where, name, self.types[name], named=False)
+            for name, where in self.columns.items()
+        ]

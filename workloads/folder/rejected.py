@@ -1,4 +1,4 @@
-"""Rows of foreign tables that cannot be used: refused, or kept with their number and the reason."""
+"""Invalid rows of foreign tables, with their row numbers and the reasons."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from workloads.arrays import Integers
 from workloads.files.atomic import atomic_write
 
 OnBad = Literal["refuse", "set aside"]
@@ -20,10 +20,16 @@ OnBad = Literal["refuse", "set aside"]
 
 @dataclass(frozen=True)
 class Rejected:
-    """The rows that could not be used: their numbers (from 0) and one reason each."""
+    """Invalid rows: their numbers, from 0, and one reason each."""
 
-    rows: NDArray[np.int64]
+    rows: Integers
     reasons: list[str]
+
+    @classmethod
+    def of(cls, against: Mapping[int, str]) -> Rejected:
+        """The rows with these reasons, in order."""
+        rows = sorted(against)
+        return cls(np.array(rows, np.int64), [against[row] for row in rows])
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -31,8 +37,12 @@ class Rejected:
     def refuse(self, what: str) -> None:
         """Raise if there are any, naming the first."""
         if len(self):
-            more = f" ({len(self) - 1} more rows cannot be used)" if len(self) > 1 else ""
-            raise InputError(f"{what}, row {self.rows[0]}: {self.reasons[0]}{more}")
+            raise _refusal(what, int(self.rows[0]), self.reasons[0], len(self))
+
+
+def _refusal(what: str, row: int, reason: str, count: int) -> InputError:
+    more = f" ({count - 1} more rows cannot be used)" if count > 1 else ""
+    return InputError(f"{what}, row {row}: {reason}{more}")
 
 
 def _temporary_file() -> Any:
@@ -41,7 +51,7 @@ def _temporary_file() -> Any:
 
 
 @dataclass
-class Aside:
+class RejectedFile:
     """Rejected rows, kept in a temporary file until they are written to `rejected/` of a folder."""
 
     kind: str
@@ -51,7 +61,7 @@ class Aside:
     file: Any = field(default_factory=_temporary_file)
 
     def add(self, against: Mapping[int, str]) -> None:
-        """Note rows with the reasons against them."""
+        """Add rows with their reasons."""
         for row in sorted(against):
             if not self.count or row < self.first[0]:
                 self.first = (row, against[row])
@@ -60,11 +70,10 @@ class Aside:
 
     def refuse_if_bad(self, used: int) -> None:
         """Raise if rejected rows are to be refused, or if no row is valid."""
-        row, reason = self.first
         if self.count and self.on_bad == "refuse":
-            more = f" ({self.count - 1} more rows cannot be used)" if self.count > 1 else ""
-            raise InputError(f"{self.kind}, row {row}: {reason}{more}")
+            raise _refusal(self.kind, *self.first, self.count)
         if self.count and not used:
+            row, reason = self.first
             raise InputError(f"{self.kind}: none of {self.count} rows can be used, row {row}: {reason}")
 
     def write(self, out: Path) -> None:
@@ -77,5 +86,4 @@ class Aside:
             draft.open("w", newline="") as sink,
         ):
             sink.write("row,reason\n")
-            for line in self.file:
-                sink.write(line)
+            sink.writelines(self.file)

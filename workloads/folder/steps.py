@@ -1,8 +1,8 @@
-"""Steps that are complete or absent: files are verified, and then the step is marked as complete.
+"""Verifies the files of a step and marks the step as complete.
 
 A task may report success although its file is on a disk that only its worker can see. So the machine that
 started the step verifies that every file exists and has the right number of rows. The mark, `_complete.json`,
-holds the row counts; readers of Parquet folders pass over it.
+holds the row counts; readers of Parquet folders ignore it.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from pyarrow import ArrowInvalid, parquet
+
 from sub2sub.errors import InputError
 from workloads.files.atomic import remove_drafts, write_text
-from workloads.files.places import contents, remove
+from workloads.files.places import contents
 
 MARK = "_complete.json"
 
 
 def verify(files: Sequence[Path], rows: Sequence[int]) -> None:
-    """Raise unless each file is there with as many rows as its task reported."""
-    from pyarrow import ArrowInvalid, parquet
-
+    """Raise unless each file exists and has as many rows as its task reported."""
     for file, expected in zip(files, rows, strict=True):
         try:
             found = parquet.read_metadata(contents(file)).num_rows
@@ -36,7 +36,7 @@ def verify(files: Sequence[Path], rows: Sequence[int]) -> None:
 
 
 def complete(folder: Path, files: Sequence[Path], rows: Sequence[int]) -> Path:
-    """Verify the files of a step, remove what failed attempts left, and mark it as complete."""
+    """Verify the files of a step, remove temporary files of failed attempts, and mark it as complete."""
     verify(files, rows)
     folder.mkdir(parents=True, exist_ok=True)
     remove_drafts(folder)
@@ -60,9 +60,3 @@ def require(folder: Path, what: str, command: str) -> dict[str, int]:
     if files is None:
         raise InputError(f"{folder.parent}: no {what} yet, expected `{command}` first")
     return files
-
-
-def clear(*folders: Path) -> None:
-    """Remove what earlier steps have left."""
-    for folder in folders:
-        remove(folder)

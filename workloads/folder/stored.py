@@ -1,9 +1,9 @@
 """Subscriptions and events of a workload folder or of foreign tables, in memory.
 
-Runs and comparisons use them: boxes, typed attributes, sequence IDs, keys, and the tree if interests are
-topics. Each row is used once. If fewer are wanted, a random sample is drawn, because tables are often sorted.
-Events are the table's own, or drawn from its interests (a point within the box of a subscription drawn at
-random), or from anywhere on its axes.
+Used by runs and comparisons: boxes, typed attributes, sequence IDs, keys, and the tree if interests are
+topics. Each row is used once. Fewer subscribers are a random sample, because tables are often sorted.
+Events are those of the table, or random points in the boxes of random subscriptions, or random points
+anywhere on the axes.
 """
 
 from __future__ import annotations
@@ -13,17 +13,14 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
-from workloads.files.checked import read_parquet
-from workloads.files.places import contents
+from workloads.arrays import Floats, Integers
+from workloads.files.checked import read_parquet, read_schema
 from workloads.folder.layout import open_workload, parts
 from workloads.generate.rows import uniforms
 from workloads.spec.types import ValueType
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Follow = Literal["table", "interest", "uniform"]
 FOLLOW: tuple[Follow, ...] = get_args(Follow)
 
@@ -36,17 +33,17 @@ class Stored:
     ----------
     name : str
     types : dict
-        Attribute to its type, in the order of the axes.
+        The type of each attribute, in the order of the axes.
     lows, highs : (n, d) float64
-        Closed ranges, infinite where they are open.
+        Closed ranges; an open end is infinite.
     points : (m, d) float64
-        Events; none, where there are none.
+        Events; may be empty.
     ring_ids : (n,) int64, optional
         Sequence IDs.
     keys : list of str, optional
         Names of the subscribers.
     topics : tuple of str, optional
-        Paths in depth-first order, where the one attribute is the number of a topic.
+        Paths in depth-first order, if the only attribute is the number of a topic.
 
     Examples
     --------
@@ -79,13 +76,7 @@ class Stored:
 
     @property
     def ends(self) -> tuple[Floats, Floats]:
-        """The first and the last value of each attribute that a subscription or an event has.
-
-        Raises
-        ------
-        InputError
-            Where an attribute has none.
-        """
+        """The smallest and the largest finite coordinate of each attribute in subscriptions and events."""
         first, last = np.empty(len(self.types)), np.empty(len(self.types))
         for axis, (name, kind) in enumerate(self.types.items()):
             seen = np.concatenate([self.lows[:, axis], self.highs[:, axis], self.points[:, axis]])
@@ -97,27 +88,21 @@ class Stored:
 
     @property
     def own_follow(self) -> Follow:
-        """What events follow by default: the table's own events, if it has any."""
+        """Source of events by default: the events of the table, if there are any."""
         return "table" if len(self.points) else "interest"
 
     def order(self, seed: int, n: int) -> Integers:
-        """Rows of n subscribers: all, in their order, or so many drawn by the seed.
-
-        Raises
-        ------
-        InputError
-            Where there are fewer: none is used twice.
-        """
+        """Rows of n subscribers: all of them in their order, or a random sample; no row is used twice."""
         if n > len(self):
             raise InputError(
                 f"{self.name} has {len(self)} subscriptions: expected at most so many subscribers, got {n}"
             )
         drawn = np.argsort(uniforms(seed, "population/sample", 0, len(self)), kind="stable")
-        # Subscribers that join later get the other rows, in the order drawn.
+        # Subscribers that join later get the other rows of the sample's permutation.
         return np.arange(len(self)) if n == len(self) else drawn
 
     def candidates(self, count: int, seed: int, follow: Follow) -> Floats:
-        """So many candidate events: the table's in their order, then drawn again, or drawn from elsewhere."""
+        """Candidate events: those of the table in order, then random repetitions; or random points."""
         if follow == "table":
             if not len(self.points):
                 raise InputError(f"{self.name}: expected events, there are none to follow")
@@ -143,7 +128,7 @@ def _between(kind: ValueType, low: Floats, high: Floats, share: Floats) -> Float
     if not kind.is_whole:
         return low + (high - low) * share
     step = 2.0 if kind.kind == "string" and kind.values else 1.0
-    # Strings that can be named have odd places.
+    # Named strings have odd coordinates.
     low = low + (low % 2 == 0) if step == 2.0 else low
     places = np.floor(share * ((high - low) // step + 1))
     found: Floats = np.minimum(low + step * places, np.maximum(low, high))
@@ -151,9 +136,7 @@ def _between(kind: ValueType, low: Floats, high: Floats, share: Floats) -> Float
 
 
 def open_folder(path: Path) -> Stored:
-    """What a workload folder holds."""
-    from pyarrow import parquet
-
+    """The subscriptions and events of a workload folder."""
     workload = open_workload(path)
     columns = [list(column) for column in zip(*workload.subscriptions(), strict=True)]
     if not columns:
@@ -161,7 +144,7 @@ def open_folder(path: Path) -> Stored:
     _, ring_ids, lows, highs = (np.concatenate(column) for column in columns)
     keys: list[str] | None = None
     files = parts(path / "subscriptions", workload.subscribers)
-    if "key" in parquet.read_schema(contents(files[0])).names:
+    if "key" in read_schema(files[0]).names:
         tables = [read_parquet(file, columns=["key"]) for file in files]
         keys = [key for table in tables for key in table["key"].to_pylist()]
     topics = None

@@ -1,12 +1,13 @@
-"""Tables from elsewhere, batch by batch: CSV, Parquet and Arrow files, frames of pandas, Polars and Arrow.
+"""Foreign tables, read in batches: CSV, Parquet and Arrow files, frames of pandas, Polars and Arrow.
 
 Only one batch of rows is in memory at a time. Values of text files stay text until
-`workloads.folder.columns` reads them by an attribute's type: what looks like a number in the first thousand
-rows may be a name in the last.
+`workloads.folder.columns` converts them by an attribute's type: a column that looks like numbers in the first
+thousand rows may contain a name in the last.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -14,17 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
+from pyarrow import csv, dataset
 
 from sub2sub.errors import InputError
+from workloads.arrays import Integers
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
-    Source: TypeAlias = Path | str | pa.Table | pd.DataFrame
-
-Integers = NDArray[np.int64]
+Source: TypeAlias = "Path | str | pa.Table | pd.DataFrame"
 
 _ROWS = 65_536  # of a batch
 _BLOCK = 2**22  # bytes of a text file that are a batch
@@ -33,14 +33,14 @@ _SUFFIXES = (".csv", ".tsv", ".parquet", ".arrow", ".feather")
 
 @dataclass(frozen=True)
 class TextForm:
-    """How a table of text is written.
+    """Format of a text table.
 
     Attributes
     ----------
     delimiter : str, optional
-        Between values; a tab in .tsv files and a comma in others if not given.
+        Character between values; by default a tab in .tsv files and a comma in others.
     decimal, thousands : str
-        In numbers: "1.234,5" has "," and ".".
+        Decimal point and thousands separator: "," and "." in "1.234,5".
     encoding : str
     """
 
@@ -58,7 +58,7 @@ class TextForm:
 
 
 def _kind(path: Path) -> str:
-    """What a file holds, by its name: `.csv` of orders.csv.gz."""
+    """The suffix that tells the format: `.csv` for orders.csv.gz."""
     return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
 
 
@@ -75,15 +75,13 @@ def is_table(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows of a table, and their numbers, from 0, among all of them."""
+    """Some rows of a table, and their row numbers from 0."""
 
     table: pa.RecordBatch
     numbers: Integers
 
     def column(self, name: str) -> pa.Array:
-        """A column, whose name is known to be there."""
-        import pyarrow as pa
-
+        """A column by its name."""
         column = self.table.column(name)
         return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
@@ -101,8 +99,8 @@ class Rows:
     Attributes
     ----------
     ragged : dict
-        Lines of a text file with too few or too many values that have been passed by: the row's number, and
-        what is wrong with it. They are in no batch.
+        Rows of a text file with too few or too many values: the row number, and the error. They are in no
+        batch.
 
     Examples
     --------
@@ -120,12 +118,12 @@ class Rows:
         self.is_text = path is not None and not path.is_dir() and _kind(path) in (".csv", ".tsv")
         if path is not None and not path.is_dir() and not is_table(path):
             raise InputError(f"{path}: expected a .csv, .tsv, .csv.gz, .parquet, .arrow or .feather file")
+        if path is not None and not path.exists():
+            raise InputError(f"{path}: there is no such file")
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """Names and types of the columns; text files have text only."""
-        import pyarrow as pa
-
+        """Names and types of the columns; in text files, all are text."""
         try:
             schema = self._schema()
         except (OSError, LookupError, UnicodeError, pa.ArrowInvalid) as failure:
@@ -142,7 +140,7 @@ class Rows:
 
     @property
     def what(self) -> str:
-        """The source, in words."""
+        """The source, for error messages."""
         return str(self.source) if isinstance(self.source, Path) else type(self.source).__name__
 
     def require(self, columns: Sequence[str]) -> None:
@@ -152,14 +150,14 @@ class Rows:
                 raise InputError(f"{self.what}: no column {name!r}, expected one of {', '.join(self.names)}")
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """All rows in order, of these columns."""
-        import pyarrow as pa
-
+        """These columns of all rows, in order; a table without rows is one empty batch."""
         self.require(columns)
         chosen, next_row = list(dict.fromkeys(columns)), 0
+        empty = pa.RecordBatch.from_pylist([], pa.schema([self.schema.field(name) for name in chosen]))
+        tables = self._read(chosen)
         try:
-            for table in self._read(chosen):
-                # Lines that were skipped on the way here have numbers too.
+            for table in itertools.chain([next(tables, None) or empty], tables):
+                # Rows that the reader has skipped have numbers, too.
                 skipped = sum(row >= next_row for row in self.ragged)
                 free = np.arange(next_row, next_row + table.num_rows + skipped)
                 numbers = free[~np.isin(free, list(self.ragged))][: table.num_rows]
@@ -172,78 +170,53 @@ class Rows:
         return self.batches(self.names)
 
     def _refusal(self, failure: Exception) -> InputError:
-        return InputError(f"{self.what}: {next(iter(str(failure).splitlines()), type(failure).__name__)}")
+        text = next(iter(str(failure).splitlines()), type(failure).__name__)
+        # Arrow's message begins with the name of the file.
+        reason = text.rpartition(f"{self.what}': ")[2]
+        return InputError(f"{self.what}: {reason}")
 
     def _schema(self) -> pa.Schema:
-        import pyarrow as pa
-        from pyarrow import dataset, parquet
-
-        if not isinstance(self.source, Path):
-            return self._table.schema
-        if self.is_text:
-            with self._open_csv({}) as reader:
-                return pa.schema([(name, pa.string()) for name in reader.schema.names])
-        if self.source.is_dir():
-            return dataset.dataset(self.source, format="parquet", partitioning="hive").schema
-        if self.source.suffix == ".parquet":
-            return parquet.read_schema(self.source)
-        return self._open_arrow().schema
-
-    @cached_property
-    def _table(self) -> pa.Table:
-        """A frame as a table."""
-        import pyarrow as pa
-
-        if isinstance(self.source, pa.Table):
-            return self.source
-        # Polars' own conversion keeps NaN apart from what is missing.
-        frame: Any = self.source
-        return frame.to_arrow() if hasattr(frame, "to_arrow") else _of_pandas(frame)
+        if not self.is_text:
+            return self._data.schema
+        with self._open_csv({}) as reader:
+            return pa.schema([(name, pa.string()) for name in reader.schema.names])
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-        from pyarrow import dataset, parquet
-
-        if not isinstance(self.source, Path):
-            yield from self._table.select(columns).to_batches(max_chunksize=_ROWS)
-        elif self.is_text:
+        if self.is_text:
             self.ragged.clear()
             with self._open_csv(dict.fromkeys(self.names, pa.string())) as reader:
                 yield from reader
-        elif self.source.is_dir():
-            options = dataset.ParquetFragmentScanOptions(page_checksum_verification=True)
-            verified = dataset.ParquetFileFormat(default_fragment_scan_options=options)
-            files = dataset.dataset(self.source, format=verified, partitioning="hive")
-            yield from files.to_batches(columns=columns, batch_size=_ROWS)
-        elif self.source.suffix == ".parquet":
-            with parquet.ParquetFile(self.source, page_checksum_verification=True) as file:
-                yield from file.iter_batches(batch_size=_ROWS, columns=columns)
         else:
-            file = self._open_arrow()
-            for number in range(file.num_record_batches):
-                whole = pa.Table.from_batches([file.get_batch(number)])
-                yield from whole.to_batches(max_chunksize=_ROWS)
+            yield from self._data.to_batches(columns=columns, batch_size=_ROWS)
 
-    def _open_arrow(self) -> Any:
-        import pyarrow as pa
-
-        return pa.ipc.open_file(pa.memory_map(str(self.source)))
+    @cached_property
+    def _data(self) -> dataset.Dataset:
+        """A frame, or files of Parquet or Arrow."""
+        frame: Any = self.source
+        if isinstance(frame, pa.Table):
+            return dataset.dataset(frame)
+        if not isinstance(frame, Path):
+            # Polars' own conversion distinguishes NaN from missing values.
+            return dataset.dataset(frame.to_arrow() if hasattr(frame, "to_arrow") else _of_pandas(frame))
+        options = dataset.ParquetFragmentScanOptions(page_checksum_verification=True)
+        verified = dataset.ParquetFileFormat(default_fragment_scan_options=options)
+        if frame.is_dir():
+            return dataset.dataset(frame, format=verified, partitioning="hive")
+        return dataset.dataset(frame, format=verified if frame.suffix == ".parquet" else "ipc")
 
     def _open_csv(self, types: dict[str, Any]) -> Any:
-        from pyarrow import csv
-
         assert isinstance(self.source, Path)
         delimiter = self.form.delimiter or ("\t" if _kind(self.source) == ".tsv" else ",")
         return csv.open_csv(
             self.source,
-            # Rows are numbered only where they are read one after the other.
+            # The handler of invalid rows gets row numbers only without threads.
             read_options=csv.ReadOptions(use_threads=False, encoding=self.form.encoding, block_size=_BLOCK),
             parse_options=csv.ParseOptions(
                 delimiter=delimiter,
                 newlines_in_values=True,
                 invalid_row_handler=partial(_note_ragged, self.ragged),
             ),
-            # Nothing is missing, but "nan" and "NA" are values.
+            # Empty values are missing; "nan" and "NA" are not.
             convert_options=csv.ConvertOptions(
                 column_types=types, null_values=[""], strings_can_be_null=True
             ),
@@ -251,15 +224,14 @@ class Rows:
 
 
 def _note_ragged(ragged: dict[int, str], row: Any) -> str:
-    # Its number counts lines from 1, and the line of names is one.
+    # row.number counts lines from 1, including the header.
     ragged[row.number - 2] = f"expected {row.expected_columns} values, got {row.actual_columns}"
     return "skip"
 
 
 def _of_pandas(frame: pd.DataFrame) -> pa.Table:
-    """Convert a frame to a table. NaN stays NaN: it must not become a missing value, which is an open end."""
+    """Convert a frame to a table. NaN must not become a missing value, because that means an open end."""
     import pandas as pd
-    import pyarrow as pa
 
     def column(series: pd.Series[Any]) -> pa.Array:
         if series.dtype != object:
@@ -268,7 +240,7 @@ def _of_pandas(frame: pd.DataFrame) -> pa.Table:
         values = [None if value is None or value is pd.NA else value for value in series]
         try:
             return pa.array(values, from_pandas=False)
-        except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several types: numbers in them are read as text
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # values of several types: all become text
             return pa.array([None if value is None else str(value) for value in values])
 
     return pa.table({str(name): column(frame[name]) for name in frame.columns})

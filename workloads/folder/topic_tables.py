@@ -1,47 +1,31 @@
-"""Topics from elsewhere: trees, and subscriptions to and events of their topics.
+"""Foreign tables of topics: trees, and subscriptions to and events of their topics.
 
-A topic is a path: names with a separator between them, which may also stand in front. Here it is written
-with dots, `.sport.soccer`, the root `.`; tables may have another separator. A name that contains it
-is written in double quotes, `."Soccer 2.0"`; a dot within a name is kept as %2E. Supertopics that a tree does
-not list are added only where that is asked for: so a name with a dot that nobody has quoted is refused and
-not taken for a subtopic.
+A topic is a path: names with a separator between them, and optionally one in front. Paths are stored with
+dots, `.sport.soccer`, the root as `.`; tables may use another separator. A name that contains the separator
+is in double quotes, `."Soccer 2.0"`; a dot within a name is stored as %2E. Supertopics that a tree does not
+list are added only on request. So a name with a dot and without quotes is refused, not read as a subtopic.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from workloads.folder.pieces import Piece
+from workloads.arrays import Integers
+from workloads.folder.pieces import Conversion, Pieces
 from workloads.folder.rejected import OnBad, Rejected
-from workloads.folder.tables import Rows, TextForm
-
-if TYPE_CHECKING:
-    from workloads.folder.tables import Source
-
-
-@dataclass(frozen=True)
-class TreeForm:
-    """How topics are written.
-
-    Attributes
-    ----------
-    separator : str, optional
-        Between the names of a path; a dot, with one in front, if not given.
-    implied : bool
-        Add supertopics that a tree does not list, instead of rejecting the topics below them.
-    """
-
-    separator: str | None = None
-    implied: bool = False
+from workloads.folder.tables import Rows, Source, TextForm
+from workloads.generate.topic_ranges import depth_first, last_below
+from workloads.generate.topics import names_in
 
 
 def path_of(value: Any, separator: str | None = None) -> str | None:
-    """A topic as a path with dots; None where it is none.
+    """A topic as a path with dots; None if the value is not a path.
 
     Examples
     --------
@@ -61,7 +45,7 @@ def path_of(value: Any, separator: str | None = None) -> str | None:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """The names between separators; those in quotes may contain one. Spaces around names do not count."""
+    """The names between separators, without surrounding spaces; names in quotes may contain separators."""
     if '"' not in text:
         return [name.strip() for name in text.split(separator)]
     quoted = r'\s*"((?:[^"]|"")*)"\s*'
@@ -82,54 +66,65 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class TopicColumn:
-    """A column of topics, batch by batch, as their numbers.
+class TopicColumn(Pieces):
+    """A column of topics, as their numbers.
 
     Attributes
     ----------
     rows : Rows
     column : str
     number : mapping
-        Path to number, of the topics there are.
-    form : TreeForm
+        The number of each topic, by path.
+    separator : str, optional
+        Text between the names of a path; a dot, with one in front, if not given.
     last : array, optional
-        The last topic at or below each: subscriptions are then ranges of topics, events are points without.
+        For subscriptions, which are ranges of topics: the last topic at or below each topic.
     key : str, optional
-        A column that names the subscribers.
+        Column with the names of the subscribers.
     """
 
     rows: Rows
     column: str
     number: Mapping[str, int]
-    form: TreeForm
-    last: Any = None
+    separator: str | None = None
+    last: Integers | None = None
     key: str | None = None
 
-    def pieces(self) -> Iterator[Piece]:
-        """Low and high of subscriptions, the number alone of events; the key where there is one."""
-        for batch in self.rows.batches([self.column, *([self.key] if self.key else [])]):
-            column = batch.column(self.column)
-            encoded = column.dictionary_encode()
-            different = [*encoded.dictionary.to_pylist(), None]
-            paths = [path_of(value, self.form.separator) for value in different]
-            numbers = np.array([self.number.get(path or "", -1) for path in paths], np.int64)
-            places = encoded.indices.fill_null(len(different) - 1).to_numpy(zero_copy_only=False)
-            topic = numbers[places]
-            against = {
-                int(batch.numbers[row]): _against(self.column, different[places[row]], paths[places[row]])
-                for row in np.flatnonzero(topic < 0).tolist()
-            }
-            good = topic >= 0
-            columns: list[Any] = [topic.astype(np.float64)]
-            if self.last is not None:
-                columns.append(self.last[topic].astype(np.float64))
-            if self.key:
-                keys = batch.column(self.key).to_pylist()
-                columns.append(np.array([str(key) for key in keys], object))
-                for row in [row for row, key in enumerate(keys) if key is None]:
-                    good[row] = False
-                    against.setdefault(int(batch.numbers[row]), f"{self.key}: expected a key, got none")
-            yield Piece([column[good] for column in columns], against)
+    def names(self) -> list[str]:
+        """The one column."""
+        return [self.column]
+
+    def convert(self, conversion: Conversion) -> list[NDArray[Any]]:
+        """Low and high of subscriptions, or the number of events."""
+        encoded = conversion.batch.column(self.column).dictionary_encode()
+        different = [*encoded.dictionary.to_pylist(), None]
+        paths = [path_of(value, self.separator) for value in different]
+        numbers = np.array([self.number.get(path or "", -1) for path in paths], np.int64)
+        places = encoded.indices.fill_null(len(different) - 1).to_numpy(zero_copy_only=False)
+        topic = numbers[places]
+        conversion.reject(
+            topic < 0, lambda row: _against(self.column, different[places[row]], paths[places[row]])
+        )
+        columns = [topic] if self.last is None else [topic, self.last[topic]]
+        return [column.astype(np.float64) for column in columns]
+
+
+def topic_columns(
+    paths: Sequence[str],
+    subscriptions: Rows,
+    events: Rows | None,
+    *,
+    column: str = "topic",
+    event_column: str = "topic",
+    separator: str | None = None,
+    key: str | None = None,
+) -> tuple[tuple[str, ...], TopicColumn, TopicColumn | None]:
+    """The topics of a tree in depth-first order, and the columns of subscriptions to and events of them."""
+    topics = depth_first(tuple(paths))
+    number = {path: place for place, path in enumerate(topics)}
+    boxes = TopicColumn(subscriptions, column, number, separator, last_below(topics), key)
+    points = None if events is None else TopicColumn(events, event_column, number, separator)
+    return topics, boxes, points
 
 
 def _against(column: str, value: Any, path: str | None) -> str:
@@ -139,7 +134,7 @@ def _against(column: str, value: Any, path: str | None) -> str:
 
 
 def _paths(rows: Rows, column: str, separator: str | None) -> tuple[list[tuple[int, str]], dict[int, str]]:
-    """Row numbers and paths of a column, and reasons against the rows that are none."""
+    """Row numbers and paths of a column, and the reasons against invalid rows."""
     found, against = [], {}
     for batch in rows.batches([column]):
         for number, value in zip(batch.numbers.tolist(), batch.column(column).to_pylist(), strict=True):
@@ -151,21 +146,13 @@ def _paths(rows: Rows, column: str, separator: str | None) -> tuple[list[tuple[i
     return found, against | rows.ragged
 
 
-def _rejected(against: Mapping[int, str], on_bad: OnBad) -> Rejected:
-    rows = np.array(sorted(against), np.int64)
-    rejected = Rejected(rows, [against[row] for row in rows.tolist()])
-    if on_bad == "refuse":
-        rejected.refuse("topics")
-    return rejected
-
-
 def read_topics(source: Source, column: str = "topic") -> list[str]:
     """Topic paths such as `.sport.soccer`, one per row.
 
     Raises
     ------
     InputError
-        For the first row that is no path.
+        For the first row that is not a path.
 
     Examples
     --------
@@ -174,7 +161,7 @@ def read_topics(source: Source, column: str = "topic") -> list[str]:
     ['.sport', '.news']
     """
     found, against = _paths(Rows(source), column, None)
-    _rejected(against, "refuse")
+    Rejected.of(against).refuse("topics")
     return [path for _, path in found]
 
 
@@ -187,14 +174,16 @@ def read_tree(
     separator: str | None = None,
     implied: bool = False,
 ) -> tuple[list[str], Rejected]:
-    """The topics of a tree, a path per row, each once and under one of the others; the root may be left out.
+    """The topics of a tree, one path per row, each once and below another topic; the root is optional.
 
     Parameters
     ----------
     column : str, optional
-        `path` or `topic`, whichever there is, if not given.
-    separator, implied
-        As in `TreeForm`.
+        By default `path` or `topic`, whichever exists.
+    separator : str, optional
+        Text between the names of a path; a dot, with one in front, if not given.
+    implied : bool
+        Add supertopics that the tree does not list, instead of rejecting the topics below them.
 
     Examples
     --------
@@ -222,19 +211,21 @@ def read_tree(
         else:
             hint = 'list it, ask for implied supertopics, or quote a name with a dot: ."a.b"'
             against[first[path]] = f"supertopic of {path!r} is unknown: {hint}"
-    rejected = _rejected(against, on_bad)
+    rejected = Rejected.of(against)
+    if on_bad == "refuse":
+        rejected.refuse("topics")
     kept = [path for row, path in found if row not in against]
     more = {above for path in kept for above in _supertopics(path)} if implied else {"."}
     return sorted(more - set(kept)) + kept, rejected
 
 
 def _supertopics(path: str) -> list[str]:
-    """All topics above one.
+    """All topics above a topic.
 
     Examples
     --------
     >>> _supertopics(".a.b.c"), _supertopics(".")
     (['.', '.a', '.a.b'], [])
     """
-    names = path[1:].split(".") if path != "." else []
+    names = names_in(path)
     return ["." + ".".join(names[:depth]) for depth in range(len(names))]

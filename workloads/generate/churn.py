@@ -1,22 +1,23 @@
 """Churn: joins, leaves and changed subscriptions, by cycle.
 
-Each subscriber alternates between being up and being down for lengths drawn independently, so its trace is
-a pure function of (seed, subscriber), like its subscription. Lengths are exponential (memoryless: a constant
-rate of departures) or Pareto (many short visits, few very long ones, as measured in file-sharing systems).
+Each subscriber alternates between being up and being down, for lengths drawn independently. So its trace is a
+pure function of (seed, subscriber), like its subscription. Lengths are exponential (memoryless, with a
+constant rate of leaves) or Pareto (many short sessions and few very long ones, as measured in file sharing).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import mix
+from workloads.arrays import Floats, Integers, Mask
 from workloads.generate.rows import uniforms
 from workloads.spec.quantiles import interpolate, tabulate
 
@@ -24,23 +25,21 @@ if TYPE_CHECKING:
     from workloads.spec.spec import Spec
 
 JOIN, LEAVE, CHANGE = 0, 1, 2
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+Moves = list[tuple[Floats, Integers, Integers]]  # cycles, subscribers, kinds
 
 
 class Trace(NamedTuple):
-    """What happens to subscribers, by cycle and then by subscriber.
+    """Joins, leaves and changes, sorted by cycle and then by subscriber.
 
     Attributes
     ----------
     up : (n,) bool
-        Whether each is there before the first cycle.
+        Which subscribers are up before the first cycle.
     cycle, subscriber, kind : int64
         One row per JOIN, LEAVE or CHANGE.
     """
 
-    up: NDArray[np.bool_]
+    up: Mask
     cycle: Integers
     subscriber: Integers
     kind: Integers
@@ -48,21 +47,21 @@ class Trace(NamedTuple):
 
 @dataclass(frozen=True)
 class Churn:
-    """How long subscribers stay and stay away, in cycles, and how often they change their subscription.
+    """Lengths of sessions and absences, in cycles, and the rate of changed subscriptions.
 
     Attributes
     ----------
     session, absence : float
         Mean length of being up, and of being down; at steady state session / (session + absence) are up.
     lengths : {"exponential", "pareto"}
-        How lengths are distributed: memoryless, or many short and few very long ones.
+        Distribution of these lengths: memoryless, or many short and few very long ones.
     alpha : float
         Tail of the Pareto lengths, above 1; smaller is heavier.
     change : float
-        Probability that a subscriber that is up changes its subscription, per cycle.
+        Probability per cycle that a subscriber that is up changes its subscription.
     start : float, optional
         Share of the subscribers that are up before the first cycle; that of the steady state if not given.
-        0 lets all of them arrive, within `absence` cycles or so.
+        With 0 all of them join later, in about `absence` cycles.
 
     Examples
     --------
@@ -92,72 +91,61 @@ class Churn:
             raise InputError(f"start = {self.start!r}: expected a share in [0, 1]")
 
     def trace(self, n: int, cycles: int, seed: int, start: int = 0) -> Trace:
-        """What happens to the subscribers [start, start + n) in the cycles [0, cycles)."""
+        """The trace of the subscribers [start, start + n) in the cycles [0, cycles)."""
         if n < 0 or cycles < 0 or not 0 <= seed < 2**64:
             raise InputError(
                 f"n = {n}, cycles = {cycles}, seed = {seed}: expected none below 0, seed below 2^64"
             )
-        stop = start + n
+        draw = partial(uniforms, seed, start=start, stop=start + n)
         share = self.session / (self.session + self.absence) if self.start is None else self.start
-        first = uniforms(seed, "churn/up", start, stop) < share
-        # Nobody has just arrived when the trace begins: of the first length, only the rest is ahead.
-        at = np.floor(self._scaled(seed, 0, start, stop, first, _unit_rests(self.lengths, self.alpha)))
+        first = draw("churn/up") < share
+        # The trace begins at a random moment of the first session or absence: only the rest of it is left.
+        at = np.floor(self._scaled(draw("churn/0"), first, _unit_rests(self.lengths, self.alpha)))
         up, number = first.copy(), 0
-        rows: list[tuple[Floats, Integers, Integers]] = []
+        rows: Moves = []
         while (live := np.flatnonzero(at < cycles)).size:
             kinds = np.where(up[live], LEAVE, JOIN)
             rows.append((at[live], live + start, kinds))
             up[live] = ~up[live]
             number += 1
-            at[live] += np.ceil(self._length(seed, number, start, stop, up)[live])
-        rows += self._changes(cycles, seed, start, stop, first, rows)
+            lengths = self._scaled(draw(f"churn/{number}"), up, _unit_lengths(self.lengths, self.alpha))
+            at[live] += np.ceil(lengths[live])
+        if self.change:
+            rows += self._changes(cycles, draw, start, first, rows)
         if not rows:
             nothing = np.zeros(0, np.int64)
             return Trace(first, nothing, nothing, nothing)
-        cycle, who, kind = (np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True))
-        order = np.lexsort((kind, who, cycle))
-        return Trace(first, cycle[order], who[order], kind[order])
+        cycle, subscriber, kind = (
+            np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)
+        )
+        order = np.lexsort((kind, subscriber, cycle))
+        return Trace(first, cycle[order], subscriber[order], kind[order])
 
-    def _length(self, seed: int, number: int, start: int, stop: int, up: NDArray[np.bool_]) -> Floats:
-        return self._scaled(seed, number, start, stop, up, _unit_lengths(self.lengths, self.alpha))
-
-    def _scaled(
-        self, seed: int, number: int, start: int, stop: int, up: NDArray[np.bool_], table: Floats
-    ) -> Floats:
-        unit = interpolate(table, uniforms(seed, f"churn/{number}", start, stop))
-        # Rounded up to whole cycles, a length grows by about half a cycle: take that off its mean.
-        return np.maximum(np.where(up, self.session, self.absence) - 0.5, 0.5) * unit
+    def _scaled(self, drawn: Floats, up: Mask, table: Floats) -> Floats:
+        # Rounding up to whole cycles adds about half a cycle to a length: subtract it from the mean.
+        return np.maximum(np.where(up, self.session, self.absence) - 0.5, 0.5) * interpolate(table, drawn)
 
     def _changes(
-        self,
-        cycles: int,
-        seed: int,
-        start: int,
-        stop: int,
-        first: NDArray[np.bool_],
-        moves: list[tuple[Floats, Integers, Integers]],
-    ) -> list[tuple[Floats, Integers, Integers]]:
-        if not self.change:
-            return []
+        self, cycles: int, draw: Callable[[str], Floats], start: int, first: Mask, moves: Moves
+    ) -> Moves:
+        """Changes of subscriptions by subscribers that are up and do not join or leave in the same cycle."""
         up = first.copy()
-        flips: list[list[Integers]] = [[] for _ in range(cycles)]
-        for at, who, _ in moves:
-            for cycle in np.unique(at).astype(np.int64).tolist():
-                flips[cycle].append(who[at == cycle] - start)
+        at = np.concatenate([np.zeros(0), *(cycles for cycles, _, _ in moves)])
+        subscribers = np.concatenate([np.zeros(0, np.int64), *(moved for _, moved, _ in moves)])
         changes = []
         for cycle in range(cycles):
-            moved = np.concatenate(flips[cycle]) if flips[cycle] else np.zeros(0, np.int64)
+            moved = subscribers[at == cycle] - start
             up[moved] = ~up[moved]
-            wanting = uniforms(seed, f"churn/change/{cycle}", start, stop) < self.change
-            wanting[moved] = False  # one thing a cycle
-            who = np.flatnonzero(wanting & up)
-            changes.append((np.full(len(who), float(cycle)), who + start, np.full(len(who), CHANGE)))
+            changing = draw(f"churn/change/{cycle}") < self.change
+            changing[moved] = False  # at most one event per cycle
+            found = np.flatnonzero(changing & up)
+            changes.append((np.full(len(found), float(cycle)), found + start, np.full(len(found), CHANGE)))
         return changes
 
 
 @cache
 def _unit_lengths(kind: str, alpha: float) -> Floats:
-    """Quantiles of lengths with mean 1; the last 2^-34 of the tail is cut off."""
+    """Quantiles of lengths with mean 1, without the last 2^-34 of the tail."""
     if kind == "exponential":
         return tabulate(lambda u: -math.log(max(1.0 - u, 2.0**-34)))
     shortest = (alpha - 1.0) / alpha
@@ -166,9 +154,9 @@ def _unit_lengths(kind: str, alpha: float) -> Floats:
 
 @cache
 def _unit_rests(kind: str, alpha: float) -> Floats:
-    """Quantiles of what is left of such lengths at a moment that has nothing to do with them.
+    """Quantiles of the residual life of such lengths at a random moment (renewal theory).
 
-    Its density is the share of lengths above it, so long ones are met more often (renewal theory).
+    The density at x is the share of lengths above x.
     """
     if kind == "exponential":
         return _unit_lengths(kind, alpha)
@@ -179,12 +167,12 @@ def _unit_rests(kind: str, alpha: float) -> Floats:
             return u
         return float((shortest**alpha / ((alpha - 1.0) * max(1.0 - u, 2.0**-34))) ** (1.0 / (alpha - 1.0)))
 
-    # A heavy tail may leave the numbers that can be tabulated; nobody waits for 2^20 mean lengths.
+    # A heavy tail may exceed what a table can hold; no trace is as long as 2^20 mean lengths.
     return tabulate(lambda u: min(quantile(u), 2.0**20))
 
 
 def changed(spec: Spec, seed: int, subscribers: Integers | int, version: int) -> tuple[Floats, Floats]:
-    """Closed ranges (lows, highs) of subscribers after their `version`-th change; version 0 is the first one.
+    """Closed ranges (lows, highs) of subscribers after their `version`-th change; 0 for the first ranges.
 
     Examples
     --------

@@ -1,39 +1,21 @@
-"""Rows as a pure function of (seed, row): the randomness under every workload.
+"""Random numbers of workloads, as a pure function of (seed, row).
 
-Rows come in blocks of 65,536. Each block of each column has its own Philox generator (Salmon et al.,
+Rows are drawn in blocks of 65,536. Each block of each column has its own Philox generator (Salmon et al.,
 *Parallel random numbers: as easy as 1, 2, 3*, SC 2011) whose key is (seed, column) and whose counter
-starts at the block number, so any machine can make any block without the others, and the same workload
-comes out whatever the partitioning.
+starts at the block number. So any machine can draw any block without the others, and the workload does not
+depend on the partitioning.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.kernels.randomness import stream_number
+from workloads.arrays import Floats, Integers
 
 BLOCK = 65_536
 _BITS_TO_UNIT = 2.0**-53
-
-Floats = NDArray[np.float64]
-
-
-def blocks(start: int, stop: int) -> Iterator[tuple[int, int, int]]:
-    """The blocks under rows [start, stop): (block, first row, last row + 1) of each.
-
-    Examples
-    --------
-    >>> list(blocks(65_000, 66_000))
-    [(0, 65000, 65536), (1, 65536, 66000)]
-    """
-    while start < stop:
-        block = start // BLOCK
-        end = min(stop, (block + 1) * BLOCK)
-        yield block, start, end
-        start = end
 
 
 def words(seed: int, column: str, start: int, stop: int) -> NDArray[np.uint64]:
@@ -45,13 +27,13 @@ def words(seed: int, column: str, start: int, stop: int) -> NDArray[np.uint64]:
     >>> bool((words(7, "id", 65_530, 65_545) == whole[65_530:65_545]).all())
     True
     """
-    out = np.empty(max(0, stop - start), np.uint64)
     key = np.array([seed, stream_number(column)], np.uint64)
-    for block, first, last in blocks(start, stop):
+    pieces = [np.empty(0, np.uint64)]
+    for block in range(start // BLOCK, -(-stop // BLOCK)):
         generator = np.random.Philox(key=key, counter=np.array([0, 0, 0, block], np.uint64))
-        drawn = generator.random_raw(last - block * BLOCK)
-        out[first - start : last - start] = drawn[first - block * BLOCK :]
-    return out
+        drawn = generator.random_raw(min(stop - block * BLOCK, BLOCK))
+        pieces.append(drawn[max(start - block * BLOCK, 0) :])
+    return np.concatenate(pieces)
 
 
 def uniforms(seed: int, column: str, start: int, stop: int) -> Floats:
@@ -65,3 +47,14 @@ def uniforms(seed: int, column: str, start: int, stop: int) -> Floats:
     """
     bits = (words(seed, column, start, stop) >> np.uint64(11)).astype(np.float64)
     return bits * _BITS_TO_UNIT
+
+
+def ring_ids(seed: int, start: int, stop: int) -> Integers:
+    """The sequence IDs, of 63 bits, of the subscribers [start, stop).
+
+    Examples
+    --------
+    >>> bool((ring_ids(7, 0, 3) >= 0).all())
+    True
+    """
+    return (words(seed, "subscription/ring_id", start, stop) >> np.uint64(1)).astype(np.int64)

@@ -1,9 +1,9 @@
-"""A topic workload as ranges: a topic is a number, a subscription the numbers of the topic and all below it.
+"""A topic workload as ranges: a topic is a number, a subscription the range of a topic and all below it.
 
-Topics are numbered so that a topic's subtopics follow it without a gap (depth first). A subscription to topic
-t is the closed range [t, last below t] of the one attribute `topic`, an event of topic e is the point e; so e
-matches exactly the subscriptions to e and to its supertopics, and everything that takes range workloads
-(files, matching, statistics, simulations) takes topics. Topics added while running are `hierarchy`'s.
+Topics are numbered depth first, so the topics below a topic follow it without a gap. A subscription to topic
+t is the closed range [t, last below t] of the only attribute, `topic`; an event of topic e is the point e. So
+e matches exactly the subscriptions to e and to its supertopics, and all code for range workloads (files,
+matching, statistics, simulations) works for topics. `hierarchy` has topics that are added while running.
 """
 
 from __future__ import annotations
@@ -13,31 +13,27 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from workloads.arrays import Floats, Integers
 from workloads.generate.churn import Churn
-from workloads.generate.topics import TopicSpec
+from workloads.generate.topics import TopicSpec, names_in
 from workloads.spec.distributions import Constant
-from workloads.spec.spec import Attribute, Floats, Spec, check_seed
-
-
-def _components(path: str) -> tuple[str, ...]:
-    return tuple(path[1:].split(".")) if path != "." else ()
+from workloads.spec.spec import Attribute, Spec, check_seed
 
 
 def depth_first(topics: tuple[str, ...]) -> tuple[str, ...]:
-    """The same topics, each followed by everything below it.
+    """The same topics, each followed by all topics below it.
 
     Examples
     --------
     >>> depth_first((".", ".a", ".b", ".a.c"))
     ('.', '.a', '.a.c', '.b')
     """
-    return tuple(sorted(topics, key=_components))
+    return tuple(sorted(topics, key=names_in))
 
 
 @cache
-def last_below(topics: tuple[str, ...]) -> NDArray[np.int64]:
+def last_below(topics: tuple[str, ...]) -> Integers:
     """For topics in depth-first order, the number of the last one at or below each.
 
     Examples
@@ -46,8 +42,8 @@ def last_below(topics: tuple[str, ...]) -> NDArray[np.int64]:
     [3, 2, 2, 3]
     """
     last = np.arange(len(topics))
-    above: list[tuple[int, tuple[str, ...]]] = []
-    for number, path in enumerate(map(_components, topics)):
+    above: list[tuple[int, list[str]]] = []
+    for number, path in enumerate(map(names_in, topics)):
         while above and path[: len(above[-1][1])] != above[-1][1]:
             above.pop()
         for supertopic, _ in above:
@@ -63,9 +59,9 @@ class TopicRanges(Spec):
     Attributes
     ----------
     topics : TopicSpec
-        Topics in depth-first order, and who chooses which.
+        Topics in depth-first order, and their popularity.
     shape : dict
-        What the tree was made from, for the manifest.
+        The settings that the tree was made from, for the manifest.
 
     Examples
     --------
@@ -85,7 +81,7 @@ class TopicRanges(Spec):
     def of(
         cls, name: str, topics: TopicSpec, churn: Churn | None = None, shape: dict[str, Any] | None = None
     ) -> TopicRanges:
-        """The workload of a topic spec, its topics numbered anew."""
+        """The workload of a topic spec, with its topics in depth-first order."""
         ordered = replace(topics, topics=depth_first(topics.topics))
         highest = float(max(1, len(ordered.topics) - 1))
         axis = Attribute("topic", width=Constant(), high=highest, type="int")
@@ -99,6 +95,6 @@ class TopicRanges(Spec):
         return topic.astype(np.float64)[:, None], last.astype(np.float64)[:, None]
 
     def candidates(self, seed: int, start: int, stop: int) -> Floats:
-        """The candidate events [start, stop), whether anybody matches them or not."""
+        """The candidate events [start, stop), with or without matching subscribers."""
         check_seed(seed)
         return self.topics.events(stop - start, seed, start).astype(np.float64)[:, None]

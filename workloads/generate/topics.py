@@ -1,28 +1,27 @@
-"""Topic workloads: a tree of topics, of which some are popular and most are not.
+"""Topic workloads: a tree of topics and their popularity.
 
-Topics are paths (`.1.0.2`, the root is `.`), as in the CAMCAST papers (Data-Aware Multicast, CAMCAST). The
-r-th most popular topic has a share proportional to r^-exponent, times depth_bias^depth: above 1, subscribers
-prefer special topics, below 1 general ones. Which topics are popular is scattered over the tree, the same for
-every seed.
+Topics are paths (`.1.0.2`, the root is `.`), as in Data-Aware Multicast and CAMCAST. The r-th most popular
+topic has a share proportional to r^-exponent * depth_bias^depth. With a bias above 1 subscribers prefer deep
+topics, below 1 those near the root. Ranks are a random permutation of the topics, the same for every seed.
 
-A topic's number is its place in `TopicSpec.topics`: in draws, in `workloads.generate.topic_ranges`, in the
+A topic's number is its position in `TopicSpec.topics`: in draws, in `workloads.generate.topic_ranges`, in the
 files of a workload, and in an overlay's tree (`hierarchy.topics.TopicTree.numbered`).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from workloads.arrays import Floats, Integers
 from workloads.generate.rows import uniforms
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-_GRID = 2.0**40  # shares are rounded to it, so that maths libraries do not matter
+MOST = 10_000_000  # topics of a tree
+_GRID = 2.0**40  # shares are rounded to multiples of 1/_GRID, which all maths libraries agree on
 
 
 def regular_tree(fanout: tuple[int, ...]) -> tuple[str, ...]:
@@ -36,6 +35,9 @@ def regular_tree(fanout: tuple[int, ...]) -> tuple[str, ...]:
     for depth, width in enumerate(fanout):
         if width < 1:
             raise InputError(f"fanout, depth {depth} = {width}: expected at least 1")
+    count = sum(math.prod(fanout[:depth]) for depth in range(len(fanout) + 1))
+    if count > MOST:
+        raise InputError(f"fanout: expected a tree of at most {MOST} topics, got {count}")
     level, topics = [""], ["."]
     for width in fanout:
         level = [f"{path}.{child}" for path in level for child in range(width)]
@@ -44,7 +46,7 @@ def regular_tree(fanout: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def random_tree(topics: int, max_depth: int, seed: int) -> tuple[str, ...]:
-    """A tree of so many topics, each put under one drawn among those before it that are not too deep.
+    """A random tree: the parent of each topic is drawn among the topics before it that are not too deep.
 
     Examples
     --------
@@ -54,6 +56,8 @@ def random_tree(topics: int, max_depth: int, seed: int) -> tuple[str, ...]:
     """
     if topics < 1 or max_depth < 1:
         raise InputError(f"topics = {topics}, max_depth = {max_depth}: expected at least 1 of each")
+    if topics > MOST:
+        raise InputError(f"topics = {topics}: expected at most {MOST}")
     draws = uniforms(seed, "topic tree", 0, topics)
     paths, inner, children = [""], [0], [0]
     for u in draws[1:].tolist():
@@ -67,31 +71,36 @@ def random_tree(topics: int, max_depth: int, seed: int) -> tuple[str, ...]:
     return (".", *paths[1:])
 
 
-def depth(topic: str) -> int:
-    """How many supertopics a topic has.
+def names_in(topic: str) -> list[str]:
+    """The names in the path of a topic, none for the root.
 
     Examples
     --------
-    >>> depth("."), depth(".sport.soccer")
-    (0, 2)
+    >>> names_in("."), names_in(".sport.soccer")
+    ([], ['sport', 'soccer'])
     """
-    return 0 if topic == "." else topic.count(".")
+    return topic[1:].split(".") if topic != "." else []
+
+
+def depth(topic: str) -> int:
+    """How many supertopics a topic has."""
+    return len(names_in(topic))
 
 
 @dataclass(frozen=True)
 class TopicSpec:
-    """Which topics subscribers subscribe to and events are published on.
+    """Distributions of subscriptions and events over topics.
 
     Attributes
     ----------
     topics : tuple of str
         Paths; see `regular_tree` and `random_tree`.
     exponent : float
-        Of the subscribers' Zipf law; 0 for equal shares.
+        Exponent of the Zipf law of subscribers; 0 for equal shares.
     depth_bias : float
         Factor on a topic's share per level of depth.
     event_exponent : float
-        Of the events' Zipf law, over the same ranks.
+        Exponent of the Zipf law of events, with the same ranks.
 
     Examples
     --------
@@ -110,25 +119,28 @@ class TopicSpec:
         if not self.topics or len(set(self.topics)) < len(self.topics):
             raise InputError("topics: expected at least one, each once")
         for name in ("exponent", "event_exponent"):
-            if not getattr(self, name) >= 0:
+            if not 0 <= getattr(self, name) < np.inf:
                 raise InputError(f"{name} = {getattr(self, name)!r}: expected a number of at least 0")
-        if not self.depth_bias > 0:
+        if not 0 < self.depth_bias < np.inf:
             raise InputError(f"depth_bias = {self.depth_bias!r}: expected a number above 0")
 
     def shares(self, exponent: float, depth_bias: float = 1.0) -> Floats:
         """The share of each topic under a Zipf law and a preference for depth."""
-        rank = np.empty(len(self.topics), np.int64)
-        rank[np.argsort(uniforms(0, "topic order", 0, len(rank)), kind="stable")] = np.arange(
-            1, len(rank) + 1
-        )
-        # Python's power, not numpy's, which differs between processors.
+        order = np.argsort(uniforms(0, "topic order", 0, len(self.topics)), kind="stable")
+        rank = np.argsort(order) + 1
+        # Python's power, because NumPy's differs between processors.
         ranked = zip(rank.tolist(), self.topics, strict=True)
-        weights = np.array([float(r) ** -exponent * depth_bias ** depth(topic) for r, topic in ranked])
+        try:
+            weights = np.array([float(r) ** -exponent * depth_bias ** depth(topic) for r, topic in ranked])
+        except OverflowError:
+            raise InputError(
+                f"depth_bias = {depth_bias!r}: expected a smaller number in so deep a tree"
+            ) from None
         shares: Floats = weights / weights.sum()
         return shares
 
     def subscriptions(self, n: int, seed: int, start: int = 0) -> Integers:
-        """The topic, as its place in `topics`, of the subscribers [start, start + n)."""
+        """The topic, as its position in `topics`, of the subscribers [start, start + n)."""
         return self._draw("topic/subscription", self.exponent, self.depth_bias, n, seed, start)
 
     def events(self, m: int, seed: int, start: int = 0) -> Integers:

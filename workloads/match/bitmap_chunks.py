@@ -19,7 +19,7 @@ _U1, _U2, _U4, _U56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 
 @kernel
 def _ones(x):
-    """How many bits of x are set (a form that compilers turn into one instruction)."""
+    """How many bits of x are set (compilers turn this into one instruction)."""
     x = x - ((x >> _U1) & _M1)
     x = (x & _M2) + ((x >> _U2) & _M2)
     x = (x + (x >> _U4)) & _M4
@@ -27,39 +27,40 @@ def _ones(x):
 
 
 @kernel
-def _bitmaps(who, starts):
-    """The boxes that contain the start of each slot, and the end of the last, but for the first attribute."""
-    bitmaps = np.zeros((who.shape[0], SLOTS + 1, _WORDS), np.uint64)
-    for axis in range(1, who.shape[0]):
+def _bitmaps(box, starts):
+    """The boxes that contain each cut, for all attributes but the first."""
+    bitmaps = np.zeros((box.shape[0], SLOTS + 1, _WORDS), np.uint64)
+    for axis in range(1, box.shape[0]):
         for slot in range(1, SLOTS + 1):
             now = bitmaps[axis, slot]
             now[:] = bitmaps[axis, slot - 1]
             for k in range(starts[axis, slot - 1], starts[axis, slot]):
-                s = who[axis, k]
+                s = box[axis, k]
                 now[s >> 6] ^= _ONE << np.uint64(s & 63)
     return bitmaps
 
 
 @kernel
-def visit_chunk(at, who, starts, points, slots, counts, names, first, members):
+def visit_chunk(at, box, starts, points, slots, counts, names, first, members):
     """Count, find the first of, or list those of at most CHUNK boxes that contain each point.
 
-    Points rise in the first attribute. `counts` gets how many were found added to it. Where `first` has a
-    place per point, one that is still below 0 gets the name of the first box found. `members` gets the names
-    of the boxes found, in rising order, point after point, as far as there is room.
+    `at`, `box` and `starts` are what `workloads.match.bitmaps.flips` returns. Points are sorted by the first
+    attribute. The number of boxes found is added to `counts`. If `first` is not empty, an entry below 0 is
+    set to the name of the first box found. The names of the boxes found are written to `members`, in rising
+    order, point after point, while they fit.
     """
     d, ends = at.shape
-    bitmaps = _bitmaps(who, starts)
+    bitmaps = _bitmaps(box, starts)
     first_axis = np.zeros(_WORDS, np.uint64)
     passed = listed = 0
-    # A few events at a time, attribute by attribute: reading back what was just written would stall.
+    # A few events at a time, attribute by attribute: reading what was written just before would stall.
     stage = np.empty((_BATCH, 2, _WORDS), np.uint64)
     filled = np.empty(_WORDS + 1, np.int64)
     for begin in range(0, points.shape[0], _BATCH):
         end = min(begin + _BATCH, points.shape[0])
         for event in range(begin, end):
             while passed < ends and at[0, passed] <= points[event, 0]:
-                s = who[0, passed]
+                s = box[0, passed]
                 first_axis[s >> 6] ^= _ONE << np.uint64(s & 63)
                 passed += 1
             now = stage[event - begin, 0]
@@ -74,16 +75,16 @@ def visit_chunk(at, who, starts, points, slots, counts, names, first, members):
                 bitmap = bitmaps[axis, slot + from_above]
                 for w in range(_WORDS):
                     now[w] = before[w] & bitmap[w]
-                # What flips between the cut and the event, if still in by the attributes before.
+                # Apply the flips between the cut and the event, to boxes that match in earlier attributes.
                 if from_above:
                     j -= 1
                     while j >= i and at[axis, j] > x:
-                        s = who[axis, j]
+                        s = box[axis, j]
                         now[s >> 6] ^= before[s >> 6] & (_ONE << np.uint64(s & 63))
                         j -= 1
                 else:
                     while i < j and at[axis, i] <= x:
-                        s = who[axis, i]
+                        s = box[axis, i]
                         now[s >> 6] ^= before[s >> 6] & (_ONE << np.uint64(s & 63))
                         i += 1
         for event in range(begin, end):
@@ -110,7 +111,7 @@ def _lowest(x):
 
 @kernel
 def _list_bits(words, filled, names, out):
-    """The names of the bits that are set. Most words have none: they are passed over without a branch."""
+    """The names of the bits that are set. Most words have none and are skipped without a branch."""
     count = 0
     for w in range(words.shape[0]):
         filled[count] = w
@@ -127,7 +128,7 @@ def _list_bits(words, filled, names, out):
 
 @kernel
 def put_together(listed, counts, offsets, members):
-    """Lists of one event from all chunks, one behind the other; `listed` has them chunk by chunk."""
+    """Concatenate the members of each event from all chunks; `listed` has them chunk by chunk."""
     chunks, events = counts.shape
     place = np.zeros(chunks, np.int64)
     for chunk in range(1, chunks):

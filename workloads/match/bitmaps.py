@@ -1,13 +1,13 @@
 """Matches by bitmaps: one bit per subscription, which flips at the ends of its range.
 
-Subscriptions are taken 8,192 at a time, so that their index stays in a processor's cache. Along one
-attribute, a bit per subscription says whether its range holds the value; walking up, it *flips* where the
-range begins and behind its end. Events come in the order of the first attribute, whose bitmap is kept up to
-date by its flips. The other attributes have a bitmap at each of 512 cuts; that of an event is the one at the
-nearer cut, plus the few flips in between. The conjunction of the attributes' bitmaps is counted 64 bits at a
-time. Nothing is ever compared with the event itself, so the time is about events * subscriptions / 64
-however many match, and the same for wide ranges and narrow ones. Where ranges are narrow, a tree of the
-events is faster (`workloads.match.event_tree`); `workloads.match.index` chooses.
+Subscriptions are taken 8,192 at a time, so that their index stays in a processor's cache. For a value of an
+attribute, a bit per subscription tells whether its range contains the value. As the value grows, the bit
+*flips* where the range begins and after its end. Events are sorted by the first attribute, whose bitmap is
+updated by its flips. The other attributes have a bitmap at each of 512 cuts; the bitmap of an event is the
+one at the nearer cut, with the few flips in between applied. The conjunction of the attributes' bitmaps is
+counted 64 bits at a time. No subscription is compared with an event, so the time is about
+events * subscriptions / 64, for wide ranges and narrow ones. If ranges are narrow, a tree of the events is
+faster (`workloads.match.event_tree`); `workloads.match.index` chooses.
 
 `benchmarks/matching.py` compares both with a vectorised scan and with sorted ends.
 """
@@ -19,23 +19,21 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from workloads.arrays import Floats, Integers, Names
 from workloads.match.bitmap_chunks import CHUNK, SLOTS, put_together, visit_chunk
 
 _SAMPLE = 8192
 
-Floats = NDArray[np.float64]
 Slots = NDArray[np.int16]
-Integers = NDArray[np.int64]
-Names = NDArray[np.signedinteger[Any]]
 Number = TypeVar("Number", bound=np.signedinteger[Any])
 Flips = tuple[Floats, NDArray[np.int16], Integers]
 
 
 def cut(lows: Floats, highs: Floats) -> Floats:
-    """Where to cut each attribute, (d, SLOTS - 1), from a sample of the flips.
+    """The cuts of each attribute, (d, SLOTS - 1), from a sample of the flips.
 
-    A value at which more than a slot's share of the ranges begin or end (an exact value, the end of the
-    axis) is a cut, so that its flips are in the bitmap; the other cuts are even quantiles of the rest.
+    A value at which more ranges begin or end than a slot's share (an exact value, the end of the axis) is a
+    cut, so that its flips are in the bitmap; the other cuts are even quantiles of the rest.
 
     Examples
     --------
@@ -59,19 +57,19 @@ def _cut_axis(ends: Floats) -> Floats:
 
 
 def place(cuts: Floats, points: Floats) -> Slots:
-    """The slot (rows, d) that each point falls into: slot k is [cuts[k - 1], cuts[k])."""
+    """The slot (rows, d) of each point: slot k is [cuts[k - 1], cuts[k])."""
     slots = [np.searchsorted(cuts[axis], points[:, axis], side="right") for axis in range(len(cuts))]
     return np.stack(slots, axis=1).astype(np.int16)
 
 
 def flips(cuts: Floats, lows: Floats, highs: Floats) -> Flips:
-    """Where bits flip along each attribute, in order, whose bit it is, and the first flip of each slot.
+    """The flips along each attribute: their values in order, their boxes, and the first flip of each slot.
 
     Examples
     --------
     >>> lows, highs = np.array([[0.0], [0.5]]), np.array([[0.75], [1.0]])
-    >>> at, who, starts = flips(cut(lows, highs), lows, highs)
-    >>> at.round(9).tolist(), who.tolist(), starts[0, :4].tolist()
+    >>> at, box, starts = flips(cut(lows, highs), lows, highs)
+    >>> at.round(9).tolist(), box.tolist(), starts[0, :4].tolist()
     ([[0.0, 0.5, 0.75, 1.0]], [[0, 1, 0, 1]], [0, 1, 2, 3])
     """
     ends = np.ascontiguousarray(np.concatenate([lows, np.nextafter(highs, np.inf)]).T)
@@ -88,7 +86,7 @@ _NONE = np.empty(0, np.int32)
 
 
 class Bitmaps:
-    """Closed boxes and events, laid out so that boxes are visited in chunks and events in rising order.
+    """An index of closed boxes, visited in chunks, and events, visited in rising order.
 
     Examples
     --------
@@ -128,7 +126,7 @@ class Bitmaps:
         return counts
 
     def count(self, enough: int | None = None) -> Integers:
-        """How many boxes contain each event; with `enough`, counting stops at so many or more."""
+        """How many boxes contain each event; with `enough`, counting stops at this number or above."""
         counts = np.zeros(len(self._points), np.int64)
         going: slice | Integers = slice(None)
         for start in self._starts():
@@ -140,7 +138,7 @@ class Bitmaps:
         return self._unsorted(counts)
 
     def first(self, names: Names) -> Names:
-        """The name of the first box that contains each event; -1 where none does."""
+        """The name of the first box that contains each event; -1 if there is none."""
         found = np.full(len(self._points), -1, names.dtype)
         going = np.arange(len(found))
         for start in self._starts():
@@ -164,7 +162,7 @@ class Bitmaps:
                 needed = used + int(found.sum())
                 if needed <= len(listed):
                     break
-                # Room for the chunks to come too, if they are like those so far.
+                # Space for the remaining chunks as well, if they are like those so far.
                 longer = np.empty(needed * len(starts) // (number + 1) * 9 // 8 + 1, names.dtype)
                 longer[:used] = listed[:used]
                 listed = longer

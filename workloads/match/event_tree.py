@@ -1,36 +1,32 @@
 """Matches by a tree of the events: fast if subscriptions are narrow and match few events.
 
-A k-d tree (J. L. Bentley, CACM 18(9), 1975, doi:10.1145/361002.361007). The events are halved again and
-again at their median along one attribute, until a leaf holds at most 16. A subscription then descends only
-into the halves that its range reaches, and is compared with the events of those leaves. The time is about
+A k-d tree (J. L. Bentley, CACM 18(9), 1975, doi:10.1145/361002.361007). The events are halved repeatedly at
+their median along one attribute, until a leaf holds at most 16. A subscription then descends only into the
+halves that its range overlaps, and is compared with the events of those leaves. The time is about
 subscriptions * log(events) if ranges are narrow.
 
-All nodes of a level are halved along the same attribute: the one whose cells are the widest, measured in
+All nodes of a level are halved along the same attribute: the one whose cells are the widest, relative to the
 widths of the subscriptions. An attribute that most subscriptions leave open is not halved at all.
 `leaves_reached` estimates from the same widths how many leaves a subscription reaches.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import kernel
+from workloads.arrays import Floats, Integers, Names
 
 LEAF = 16
 
 _SAMPLED_EVENTS = 4096
 _SAMPLED_BOXES = 512
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Names = NDArray[np.signedinteger[Any]]
-
 
 def rank_widths(lows: Floats, highs: Floats, points: Floats) -> Floats:
-    """The share of the events that lies in the range of each box, along each attribute, on a sample of both.
+    """The share of the events in the range of each box, along each attribute, for samples of both.
 
     Examples
     --------
@@ -49,12 +45,12 @@ def rank_widths(lows: Floats, highs: Floats, points: Floats) -> Floats:
 
 
 def _levels(events: int) -> int:
-    """How often events are halved until a leaf holds at most LEAF."""
+    """How many times events are halved until a leaf holds at most LEAF."""
     return max(0, int(np.ceil(np.log2(max(1, events) / LEAF))))
 
 
 def _halvings(widths: Floats, events: int) -> Integers:
-    """The attribute along which each level is halved: the one with the widest cells, in widths of boxes."""
+    """The attribute along which each level is halved: the one with the widest cells, relative to boxes."""
     means = widths.sum(axis=0) / max(1, len(widths))
     cells = 1.0 / np.maximum(means, 1.0 / max(1, events))
     axes = np.empty(_levels(events), np.int64)
@@ -115,7 +111,7 @@ class EventTree:
         return counts
 
     def first(self, names: Names) -> Names:
-        """The name of the first box that contains each event; -1 where none does."""
+        """The name of the first box that contains each event; -1 if there is none."""
         found = np.full(len(self._order), -1, names.dtype)
         _first(self._tree, self.lows, self.highs, self._order, names, found)
         return found
@@ -130,7 +126,7 @@ class EventTree:
 
 @kernel
 def _halve_all(points, axes, splits, order):
-    """Bring the events into the order of the leaves, and note where each node is split."""
+    """Sort the events into the order of the leaves, and set the split of each node."""
     leaves, events = axes.shape[0], order.shape[0]
     level_size = 1
     while level_size < leaves:
@@ -145,7 +141,7 @@ def _halve_all(points, axes, splits, order):
 
 @kernel
 def _select(values, order, first, last, middle):
-    """Hoare's selection: nothing before `middle` is above its value, nothing behind it below."""
+    """Hoare's selection: no value before `middle` is above its value, none after it is below."""
     while first < last:
         pivot = values[order[middle]]
         i, j = first, last
@@ -166,7 +162,7 @@ def _select(values, order, first, last, middle):
 
 @kernel
 def _find(tree, low, high, stack, found):
-    """The places of the events that a box contains, in the order of the leaves; returns how many."""
+    """Write the positions of the events in a box to `found`, in leaf order; return their number."""
     events, d = tree.points.shape
     leaves = tree.axes.shape[0]
     count, top = 0, 1

@@ -7,17 +7,13 @@ wrong estimate only costs time: both indexes are exact.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from workloads.arrays import Floats
 from workloads.match.bitmaps import Bitmaps
 from workloads.match.event_tree import EventTree, leaves_reached, rank_widths
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Names = NDArray[np.signedinteger[Any]]
 
 _BITMAP = 0.01  # per box, event and attribute
 _FLIP = 120.0  # per box and attribute: sorting its two ends
@@ -26,17 +22,8 @@ _LEAF = 25.0  # per leaf and attribute
 _HALVING = 6.0  # per event and level: building the tree
 
 
-class Index(Protocol):
-    """Which closed boxes contain which events; boxes are in the order in which they are listed."""
-
-    def count(self, enough: int | None = None) -> Integers:
-        """How many boxes contain each event; with `enough`, any number not below it may stand for more."""
-
-    def first(self, names: Names) -> Names:
-        """The name of the first box that contains each event; -1 where none does."""
-
-    def list(self, names: Names) -> tuple[Integers, Names]:
-        """How many boxes contain each event, and their names in rising order of boxes, event after event."""
+Index: TypeAlias = Bitmaps | EventTree
+"""Closed boxes and the events that they contain."""
 
 
 def make_index(lows: Floats, highs: Floats, points: Floats, enough: int | None = None) -> Index:
@@ -61,6 +48,6 @@ def _costs(lows: Floats, highs: Floats, points: Floats, enough: int | None) -> t
     widths = rank_widths(lows, highs, points)
     levels = np.log2(max(2, m))
     tree = n * (_DESCENT * levels + _LEAF * d * leaves_reached(widths, m)) + _HALVING * m * levels
-    if enough is not None:  # bitmaps stop there; so many boxes hold enough matches of an event
+    if enough is not None:  # bitmaps stop after about this many boxes, which contain enough matches
         n = int(min(n, enough / max(widths.prod(axis=1).mean(), 1e-9)))
     return float(tree), float(n * d * (_BITMAP * m + _FLIP))

@@ -5,7 +5,7 @@ Section 3 of Sub-2-Sub: the subscribers that match an event form a ring, ordered
 There may be a thousand times as many matches as subscribers, so matches are never sorted. Instead,
 subscribers are sorted by their IDs and divided into *arcs*, ranges of IDs. An arc contains a part of every
 ring, and the index lists the members of this part in ring order. The successor of the last member of a part
-is the first member of the next part. This is all that an arc has to know of the others:
+is the first member of the next part. An arc needs nothing else of the others:
 
 1. ordering: each file of subscriptions is sorted by ID and written arc by arc.
 2. first members: each arc finds its first member of every ring.
@@ -20,36 +20,24 @@ import itertools
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
 from sub2sub.errors import InputError
-from workloads.files.atomic import atomic_write
+from workloads.arrays import Integers, Mask, Names
+from workloads.files.atomic import atomic_write, write_array
 from workloads.files.checked import read_parquet, write_parquet
-from workloads.files.places import load_array, read_batch
-from workloads.folder.layout import (
-    ROWS_PER_FILE,
-    Workload,
-    part,
-    parts,
-    read_rows,
-)
-from workloads.folder.steps import clear, complete
+from workloads.files.places import load_array, read_batch, remove
+from workloads.folder.layout import Workload, part, parts, read_rows, rows_of_part
+from workloads.folder.steps import complete
 from workloads.match.index import Index, make_index
 from workloads.match.tiles import ring_sizes
-from workloads.spark.tasks import StageProgress, run_numbers
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-Integers = NDArray[np.int64]
-Names = NDArray[np.signedinteger[Any]]
+from workloads.spark.tasks import Spark, StageProgress, run_numbers
 
 _MATCHES_PER_ARC = 8_000_000
 _ROWS_PER_GROUP = 2**20
-_SAMPLED = 4096  # IDs of each file that arcs are cut by
+_SAMPLED = 4096  # IDs of each file, from which the ends of arcs are computed
 
 
 @dataclass(frozen=True)
@@ -74,7 +62,7 @@ class _Job:
     def of(self, number: int) -> tuple[range, int]:
         """The events and the arc of a task."""
         row, arc = divmod(number, self.arcs)
-        return range(row * ROWS_PER_FILE, min(self.events, (row + 1) * ROWS_PER_FILE)), arc
+        return rows_of_part(row, self.events), arc
 
     def ordered(self, file: int) -> Path:
         return self.folder / ".arcs" / f"ordered-{file}.arrow"
@@ -83,20 +71,18 @@ class _Job:
         return self.folder / ".arcs" / f"first-{number}.npy"
 
 
-def list_rings(
-    workload: Workload, spark: SparkSession | None = None, progress: StageProgress | None = None
-) -> Path:
+def list_rings(workload: Workload, spark: Spark = None, progress: StageProgress | None = None) -> Path:
     """Write every ring to `rings/` of the folder. Needs `count_rings` first.
 
-    Columns: event (int64), subscriber and successor (int32; int64 beyond 2^31 subscribers): the next
-    subscriber on the event's ring, the first again after the last, itself where it is alone. Rows of a file
-    rise by event and then by sequence ID; files of the same million of events, one after the other, hold
-    rising IDs. A subscriber is in one of them only.
+    Columns: event (int64), subscriber and successor (int32; int64 beyond 2^31 subscribers). The successor is
+    the next subscriber on the event's ring, and the first one after the last. Rows of a file are sorted by
+    event and then by sequence ID; successive files of the same million events hold rising IDs, so a
+    subscriber is in only one of them.
     """
     sizes = ring_sizes(workload)
     folder = workload.folder.resolve()
     out, drafts = folder / "rings", folder / ".arcs"
-    clear(out, drafts)
+    remove(out, drafts)
     if not sizes.any():
         _write_rings(part(out, 0), range(0), sizes[:0], sizes[:0], sizes[:0])
         return complete(out, [part(out, 0)], [0])
@@ -106,14 +92,14 @@ def list_rings(
     run_numbers(spark, range(len(files)), partial(_order_file, job), "ordering", progress)
     run_numbers(spark, job.numbers, partial(_find_first, job, len(files)), "first members", progress)
     rows = run_numbers(spark, job.numbers, partial(_list_arc, job, len(files)), "rings", progress)
-    clear(drafts)
+    remove(drafts)
     if rows.sum() != sizes.sum():
         raise InputError(f"{out}: expected {sizes.sum()} members of rings, got {rows.sum()}; match again")
     return complete(out, [part(out, number) for number in job.numbers], rows.tolist())
 
 
 def _cuts(files: list[Path], arcs: int) -> Integers:
-    """Sequence IDs that cut the subscribers into arcs of about the same number."""
+    """Sequence IDs that cut the subscribers into arcs of about the same size."""
 
     def sample(file: Path) -> Integers:
         ids: Integers = read_parquet(file, columns=["ring_id"])["ring_id"].to_numpy()
@@ -133,8 +119,6 @@ def _in_ring_order(ring_id: Integers) -> Integers:
 
 def _order_file(job: _Job, file: int) -> int:
     """Sort a file of subscriptions by ID, and write it with one batch for each arc."""
-    import pyarrow as pa
-
     table = read_parquet(part(job.folder / "subscriptions", file))
     ring_id = table["ring_id"].to_numpy()
     order = _in_ring_order(ring_id)
@@ -170,10 +154,7 @@ def _arc(job: _Job, files: int, number: int) -> tuple[Names, Index]:
 def _find_first(job: _Job, files: int, number: int) -> int:
     """Find an arc's first member of each ring."""
     subscriber, index = _arc(job, files, number)
-    first = index.first(subscriber)
-    with atomic_write(job.first(number)) as draft, draft.open("wb") as file:
-        np.save(file, first)
-    return len(first)
+    return write_array(job.first(number), index.first(subscriber))
 
 
 def _list_arc(job: _Job, files: int, number: int) -> int:
@@ -181,7 +162,7 @@ def _list_arc(job: _Job, files: int, number: int) -> int:
     subscriber, index = _arc(job, files, number)
     events, arc = job.of(number)
     sizes, members = index.list(subscriber)
-    # The next row is the next on the ring, except for the last of each part.
+    # The successor is in the next row, except for the last member of each part.
     successor = np.empty_like(members)
     successor[:-1] = members[1:]
     there = sizes > 0
@@ -191,13 +172,11 @@ def _list_arc(job: _Job, files: int, number: int) -> int:
 
 
 def _write_rings(path: Path, events: range, totals: Integers, subscriber: Names, successor: Names) -> None:
-    """Write members of rings; an event is written once for all of its rows, as a run of a dictionary."""
-    import pyarrow as pa
-
+    """Write members of rings. A dictionary stores the number of an event once for all of its rows."""
     runs = np.repeat(np.arange(len(events), dtype=np.int32), totals)
     event = pa.DictionaryArray.from_arrays(runs, np.arange(events.start, events.stop))
     columns = {"event": event, "subscriber": pa.array(subscriber), "successor": pa.array(successor)}
-    # That nothing is missing is said of the columns, and not again of each row.
+    # Columns without nulls need no validity bits per row.
     schema = pa.schema([pa.field(name, column.type, nullable=False) for name, column in columns.items()])
     table = pa.Table.from_arrays(list(columns.values()), schema=schema)
     with atomic_write(path) as draft:
@@ -207,8 +186,8 @@ def _write_rings(path: Path, events: range, totals: Integers, subscriber: Names,
         )  # fmt: skip
 
 
-def _next_first(job: _Job, number: int, arc: int, there: NDArray[np.bool_]) -> Integers:
-    """The first member of the next part of each ring that has members here; this part's if it is alone."""
+def _next_first(job: _Job, number: int, arc: int, there: Mask) -> Integers:
+    """The first member of the next part of each ring with members here; of this part if there is no other."""
     found = np.full(len(there), -1)
     for step in range(1, job.arcs + 1):
         missing = there & (found < 0)

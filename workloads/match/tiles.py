@@ -1,8 +1,7 @@
 """How many subscribers match each event, for workloads of any size: the lengths of the true rings.
 
-Work is cut into tiles, a range of events against a group of files of subscriptions. A tile keeps its
-events and one file at a time in memory, however large either side is. Tiles write their counts, a second
-step adds them up per event.
+Work is divided into tiles: a range of events and a group of files of subscriptions. A tile keeps its events
+and one file at a time in memory. Tiles write their counts, and a second step adds them up per event.
 """
 
 from __future__ import annotations
@@ -10,37 +9,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
-from workloads.files.atomic import atomic_write
-from workloads.files.places import load_array
-from workloads.folder.layout import (
-    ROWS_PER_FILE,
-    Workload,
-    part,
-    parts,
-    read_rows,
-    read_subscriptions,
-    write_part,
-)
-from workloads.folder.steps import clear, complete, require
+from workloads.arrays import Integers
+from workloads.files.atomic import write_array
+from workloads.files.places import load_array, remove
+from workloads.folder import layout
+from workloads.folder.layout import Workload
+from workloads.folder.steps import complete, require
 from workloads.match.counts import count_matches
-from workloads.spark.tasks import StageProgress, cores, cores_here, run_numbers
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-Integers = NDArray[np.int64]
+from workloads.spark.tasks import Spark, StageProgress, parallelism, run_numbers
 
 _TILES_PER_CORE = 8
 
 
 @dataclass(frozen=True)
 class Tiles:
-    """How events and files of subscriptions are cut: `event_ranges` x `file_groups` tiles.
+    """A division of events and files of subscriptions into `event_ranges` x `file_groups` tiles.
 
     Examples
     --------
@@ -57,12 +44,12 @@ class Tiles:
 
     @classmethod
     def plan(cls, events: int, files: int, cores: int) -> Tiles:
-        """Ranges of events that fit into memory, groups of files that keep the cores busy.
+        """Ranges of events that fit into memory, and groups of files that keep the cores busy.
 
-        The index is built per file, so cutting files costs nothing and cutting events costs a second
-        index: events are cut further only where there are fewer files than cores.
+        The index is built per file, so more groups of files cost nothing, but each range of events needs its
+        own index. So there are more ranges than memory requires only if there are fewer files than cores.
         """
-        ranges = max(1, -(-events // ROWS_PER_FILE))
+        ranges = max(1, -(-events // layout.ROWS_PER_FILE))
         groups = max(1, min(files, -(-_TILES_PER_CORE * cores // ranges)))
         if ranges * groups < cores:
             ranges = min(max(1, events), -(-cores // groups))
@@ -81,29 +68,19 @@ class Tiles:
         return range(min(start, self.events), min(start + size, self.events)), range(*cut)
 
 
-def count_rings(
-    workload: Workload, spark: SparkSession | None = None, progress: StageProgress | None = None
-) -> Path:
-    """Write how many subscribers match each event to `matches/` (event int64, matches int64) of the folder.
-
-    Parameters
-    ----------
-    spark : SparkSession, optional
-        Where to run; in this process if not given, with the same result.
-    progress : callable, optional
-        Called with (what, done, total).
-    """
+def count_rings(workload: Workload, spark: Spark = None, progress: StageProgress | None = None) -> Path:
+    """Write how many subscribers match each event to `matches/` of the folder: event int64, matches int64."""
     folder = workload.folder.resolve()
-    files = len(parts(folder, workload.subscribers))
-    tiles = Tiles.plan(workload.events, files, cores(spark) if spark else cores_here())
+    files = len(layout.parts(folder, workload.subscribers))
+    tiles = Tiles.plan(workload.events, files, parallelism(spark))
     drafts, out = folder / ".tiles", folder / "matches"
-    clear(drafts, out, folder / "rings")  # rings are listed by counts
+    remove(drafts, out, folder / "rings")  # rings depend on the counts
     count = partial(_count_tile, folder, workload.names, tiles)
     run_numbers(spark, range(tiles.event_ranges * tiles.file_groups), count, "matching", progress)
     add = partial(_add_tiles, folder, tiles)
-    written = parts(out, workload.events)
+    written = layout.parts(out, workload.events)
     rows = run_numbers(spark, range(len(written)), add, "adding up", progress)
-    clear(drafts)
+    remove(drafts)
     return complete(out, written, rows.tolist())
 
 
@@ -113,21 +90,18 @@ def _tile(folder: Path, number: int) -> Path:
 
 def _count_tile(folder: Path, names: list[str], tiles: Tiles, number: int) -> int:
     events, files = tiles.of(number)
-    points = read_rows(folder / "events", names, events.start, events.stop)
+    points = layout.read_rows(folder / "events", names, events.start, events.stop)
     counts = np.zeros(len(points), np.int64)
     for file in files:
-        _, _, lows, highs = read_subscriptions(part(folder / "subscriptions", file), names)
+        _, _, lows, highs = layout.read_subscriptions(layout.part(folder / "subscriptions", file), names)
         counts += count_matches(lows, highs, points)
-    with atomic_write(_tile(folder, number)) as draft, draft.open("wb") as out:
-        np.save(out, counts)
-    return len(counts)
+    return write_array(_tile(folder, number), counts)
 
 
 def _add_tiles(folder: Path, tiles: Tiles, number: int) -> int:
-    import pyarrow as pa
-
-    start, stop = number * ROWS_PER_FILE, min(tiles.events, (number + 1) * ROWS_PER_FILE)
-    counts = np.zeros(stop - start, np.int64)
+    rows = layout.rows_of_part(number, tiles.events)
+    start, stop = rows.start, rows.stop
+    counts = np.zeros(len(rows), np.int64)
     for tile in range(tiles.event_ranges * tiles.file_groups):
         events, _ = tiles.of(tile)
         first, last = max(start, events.start), min(stop, events.stop)
@@ -135,13 +109,12 @@ def _add_tiles(folder: Path, tiles: Tiles, number: int) -> int:
             counts[first - start : last - start] += load_array(_tile(folder, tile))[
                 first - events.start : last - events.start
             ]
-    write_part(
-        part(folder / "matches", number), pa.table({"event": np.arange(start, stop), "matches": counts})
-    )
-    return stop - start
+    table = pa.table({"event": np.arange(start, stop), "matches": counts})
+    return layout.write_part(folder / "matches", number, table)
 
 
 def ring_sizes(workload: Workload) -> Integers:
     """The number of matching subscribers of every event, as `count_rings` wrote it."""
     require(workload.folder / "matches", "matches", "sub2sub workload match")
-    return read_rows(workload.folder / "matches", ["matches"], 0, workload.events)[:, 0].astype(np.int64)
+    rows = layout.read_rows(workload.folder / "matches", ["matches"], 0, workload.events)
+    return rows[:, 0].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Types of data that have one of several forms, told apart by their key `kind` or by a function."""
+"""Types of data with several forms; the key `kind` or a function selects the form."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from workloads.settings.values import not_among
 
 
 def either(choose: Callable[[Any], Any], *options: Any) -> Any:
-    """The type of data that are of one of several types, which `choose` tells by looking at them.
+    """The type of data that have one of several types. `choose` selects it from the data.
 
-    `choose` returns a type, or what was expected as a string.
+    `choose` returns a type; for invalid data it returns a description of what was expected.
     """
 
     def validate(data: Any, handler: Handler, info: ValidationInfo) -> Any:
@@ -31,7 +31,7 @@ def either(choose: Callable[[Any], Any], *options: Any) -> Any:
 
 
 def list_of(kind: Any) -> Any:
-    """The type of a list whose items are of a type."""
+    """The type of a list whose items have a type."""
     return tuple[kind, ...]
 
 
@@ -55,18 +55,18 @@ def one_of(
     options: tuple[Any, ...] | None = None,
     other: Callable[[str], Any] | None = None,
 ) -> Any:
-    """The type of a table whose key `kind` says which it is.
+    """The type of a table whose key `kind` selects its type.
 
     Parameters
     ----------
     kinds : mapping
-        Types of tables by kind; may grow until data are read, so that a kind may contain others.
+        Types of tables by kind. It may be extended until data are read, so that a kind can contain others.
     word : bool
-        Whether the kind alone, as a string, stands for a table with nothing else.
+        Whether a string with the kind is accepted instead of a table with no other key.
     options : tuple of types, optional
-        What a JSON Schema shows; all kinds if not given.
+        The types in a JSON Schema; all kinds if not given.
     other : function, optional
-        The type of a table whose kind is code of one's own, `module:name`.
+        Returns the type of a table whose kind is the user's own code, `module:name`.
     """
 
     def validate(data: Any, handler: Handler, info: ValidationInfo) -> Any:

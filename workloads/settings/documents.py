@@ -11,20 +11,27 @@ from typing import Any
 from sub2sub.errors import InputError
 from workloads.settings.problems import SettingsError
 from workloads.settings.reading import read
-from workloads.settings.toml import Key, line_of, override, parse_override, split_key, value_as_toml
+from workloads.settings.toml import (
+    Key,
+    line_of,
+    override,
+    parse_override,
+    split_key,
+    value_as_toml,
+)
 from workloads.settings.values import Typed
 
 
 @dataclass(frozen=True)
 class Change:
-    """A value in place of a file's.
+    """A value that replaces a value of a file.
 
     Attributes
     ----------
     key : Key
     value : Any
     place : str
-        Where it comes from, for messages: an option of the command line, or a line of another file.
+        Source of the value in error messages: an option of the command line, or a line of another file.
     """
 
     key: Key
@@ -33,7 +40,7 @@ class Change:
 
 
 def typed_change(text: str) -> Change:
-    """The change that `--set a.b=c` asks for.
+    """The change that `--set a.b=c` makes.
 
     Examples
     --------
@@ -45,7 +52,7 @@ def typed_change(text: str) -> Change:
 
 
 def changed_setting(name: str, value: Any, place: str | None = None) -> Change:
-    """The change of a setting by its dotted key, as a program or the file of a sweep gives it.
+    """The change of a setting, given by its dotted key, from a program or the file of a sweep.
 
     Examples
     --------
@@ -82,13 +89,7 @@ class Document:
 
     @classmethod
     def open(cls, path: Path, changes: Sequence[Change] = ()) -> Document:
-        """Read a file.
-
-        Raises
-        ------
-        InputError
-            When it cannot be read or is no TOML, or a change cannot be made.
-        """
+        """Read a file and make changes; invalid TOML and impossible changes are refused."""
         try:
             text = path.read_text(encoding="utf-8")
             data = tomllib.loads(text)
@@ -102,20 +103,20 @@ class Document:
         return cls(path, text, data, changes)
 
     def read(self, kind: Any, data: Mapping[str, Any] | None = None, **context: Any) -> Any:
-        """What the file means, read as a type that `workloads.settings` makes.
+        """Read the file as a type made by `workloads.settings`.
 
         Parameters
         ----------
         kind : type
         data : mapping, optional
-            In place of the file's own, with what it leaves out.
+            Read instead of the data of the file; for data with defaults added.
         **context
-            For the reading, beside the folder of the file.
+            Passed to the validators, beside the folder of the file.
 
         Raises
         ------
         InputError
-            With a line for everything that is wrong: file, line, key, and what was expected.
+            With one line per error: file, line, key, and what was expected.
         """
         try:
             return read(kind, self.data if data is None else data, folder=self.path.parent, **context)
@@ -124,7 +125,7 @@ class Document:
             raise InputError("\n".join(f"{self.place(each.key)}: {each.text}" for each in found)) from None
 
     def place(self, key: Key) -> str:
-        """Where a value comes from, as text: the file and the line, or the change."""
+        """The source of a value, as text: the file and the line, or the change."""
         if (change := self._change(key)) is not None:
             return change.place
         line = self._line(key)
@@ -137,7 +138,7 @@ class Document:
         return None
 
     def _line(self, key: Key) -> int:
-        """The line of a key; changes come after all lines."""
+        """The line of a key; a changed key comes after all lines."""
         if self._change(key) is not None:
             return len(self.text) + 1
         return (line_of(self.text, key) if key else None) or 0

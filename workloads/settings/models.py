@@ -1,12 +1,12 @@
 """Classes as types that pydantic validates: the class that holds settings is the schema of its table.
 
-`table` makes such a type of a dataclass or of a class with an annotated constructor. What may stand in the
-table are its parameters, with their types, defaults and descriptions; a new setting needs no second place.
-pydantic checks the types, strictly (a truth value is no number), and then the class is called, which refuses
-invalid values. All tables are checked, whatever is wrong with one of them.
+`table` makes such a type from a dataclass or a class with an annotated constructor. The keys of the table are
+its parameters, with their types, defaults and descriptions, so a new setting is written in one place only.
+pydantic checks the types strictly (a bool is not a number); then the class is called, and refuses invalid
+values. All tables are checked, even if one of them has errors.
 
-What a table leaves out is taken from the default of the parent's field, or from the published form of the
-class (`paper()`), if the table or one around it says `base = "paper"`.
+A key that a table leaves out has the value in the default of the parent's field, or in the published form of
+the class (`paper()`) if the table or one around it has `base = "paper"`.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from workloads.settings.toml import is_given, split_key
 from workloads.settings.values import choice, located_path, number, sequence
 
 Make = Callable[[dict[str, Any], Mapping[str, Any], Mapping[str, Any]], Any]
-"""Makes an object of values, with the table they come from and the context of the reading."""
+"""Makes an object from values, the table that they come from, and the context of the reading."""
 
 BASES = ("default", "paper")
 
 
 class _Table(dict[str, Any]):
-    """A table, and the object whose values stand for keys that it leaves out."""
+    """A table, and the object that has the values of keys which the table leaves out."""
 
     base: Any = None
 
@@ -59,21 +59,20 @@ def table(
     ----------
     target : class
     name : str, optional
-        What a JSON Schema calls it; the name of the class if not given.
+        Its name in a JSON Schema; the name of the class if not given.
     kind : str, optional
-        What the key `kind` says, where tables of several kinds stand in one place.
+        The value of the key `kind`, where tables of several kinds are allowed.
     more : mapping, optional
-        Parameters beside those of the class, or in place of them.
+        Additional parameters; they replace parameters of the class with the same name.
     without : tuple of str
-        Parameters that may not be set.
+        Parameters that cannot be set.
     hints : mapping, optional
-        Types in place of the declared ones.
+        Types that replace the declared ones.
     make : function, optional
-        Makes the object in place of the class.
+        Called instead of the class to make the object.
     """
-    known = {
-        key: found for key, found in {**parameters(target), **(more or {})}.items() if key not in without
-    }
+    every = {**parameters(target), **(more or {})}
+    known = {key: found for key, found in every.items() if key not in without}
     for key, hint in (hints or {}).items():
         known[key] = Parameter(hint, known[key].default)
     has_base = hasattr(target, "paper")
@@ -119,7 +118,7 @@ def _typed_dict(
     known: Mapping[str, Parameter],
     required: list[str],
 ) -> Any:
-    """The keys of a table and their types; no key is required here, because a base may have its value."""
+    """The keys of a table and their types; no key is required, because a base may have its value."""
     meaning, fields = documented(target), {}
     if kind:
         fields["kind"] = Annotated[Literal[kind], Field(description=_summary(target))]
@@ -155,20 +154,18 @@ def _is_settings(hint: Any) -> bool:
 
 
 def _with_default(value: Any, found: Parameter | None, base: Any, key: str) -> Any:
-    """A table within a table, with the object whose values stand for keys that it leaves out."""
+    """A nested table, with the object that has the values of keys which it leaves out."""
     if found is None or not isinstance(value, Mapping):
         return value
-    inner = _Table(value)
-    inner.base = (
-        getattr(base, key) if base is not None else None if found.default is REQUIRED else found.default
-    )
+    inner, default = _Table(value), None if found.default is REQUIRED else found.default
+    inner.base = default if base is None else getattr(base, key)
     return inner
 
 
 def _call(
     construct: Make, values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]
 ) -> Any:
-    """What is made of the values; what is refused is a problem at the key that the message names."""
+    """Make the object; an error becomes a problem at the key that its message names."""
     try:
         return construct(values, given, context)
     except InputError as error:

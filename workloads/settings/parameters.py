@@ -19,7 +19,10 @@ _SECTION = re.compile(r"(?:Attributes|Parameters)\n-+\n(.*?)(?:\n\n\w[^\n]*\n-+\
 
 @dataclass(frozen=True)
 class Parameter:
-    """A field of a dataclass or a parameter of a constructor; `meaning` if its class does not document it."""
+    """A field of a dataclass or a parameter of a constructor.
+
+    `meaning` describes one that its class does not document.
+    """
 
     hint: Any
     default: Any = REQUIRED
@@ -27,7 +30,7 @@ class Parameter:
 
 
 def parameters(target: Callable[..., Any]) -> dict[str, Parameter]:
-    """What may be set of a dataclass or a class with an annotated constructor.
+    """The settings of a dataclass or of a class with an annotated constructor.
 
     Examples
     --------
@@ -56,7 +59,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def documented(target: Any) -> dict[str, str]:
-    """What the docstrings of a class and of those it inherits from say of each attribute or parameter.
+    """Descriptions of attributes and parameters, from the docstrings of a class and of its base classes.
 
     Examples
     --------
@@ -66,12 +69,12 @@ def documented(target: Any) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for each in reversed(inspect.getmro(target)) if inspect.isclass(target) else (target,):
-        found |= _said(each.__doc__)
+        found |= _descriptions(each.__doc__)
     return found
 
 
-def _said(text: str | None) -> dict[str, str]:
-    """What one docstring says of each."""
+def _descriptions(text: str | None) -> dict[str, str]:
+    """Descriptions of attributes and parameters in one docstring."""
     section = _SECTION.search(inspect.cleandoc(text or ""))
     found: dict[str, str] = {}
     names: list[str] = []
@@ -90,13 +93,9 @@ def member_name(member: enum.Enum) -> str:
 
 
 def plain(value: Any, kinds: Mapping[type, str] | None = None) -> Any:
-    """Settings as tables again, every default written out; what is None is left out.
+    """Settings as tables, with all defaults and without the values that are None.
 
-    Parameters
-    ----------
-    value : Any
-    kinds : mapping, optional
-        Classes whose tables begin with a `kind`.
+    The tables of the classes in `kinds` begin with a `kind`.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Code that settings name, `module:name`: found, and run only with the user's consent.
+"""Code that settings name as `module:name`, imported only with the user's consent.
 
-A file from somebody else may name any module that can be imported, and importing one runs it. So what is no
-part of this project is imported only if the user has allowed its module, by `--allow MODULE`
-or in the environment (`SUB2SUB_ALLOW=MODULE,MODULE`, which worker processes inherit). Allowing a package
-allows what is in it. Modules are searched where Python searches, and in the folder one is in.
+A file from somebody else may name any module that can be imported, and importing a module runs its code. So a
+module that is not part of this project is imported only if the user has allowed it, by `--allow MODULE` or in
+the environment (`SUB2SUB_ALLOW=MODULE,MODULE`, which worker processes inherit). Allowing a package allows all
+modules in it. Modules are searched on Python's path and in the working directory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def allow(modules: Iterable[str]) -> None:
 
 
 def allowed(module: str, ours: bool = True) -> bool:
-    """Whether code from a module may run: it is ours, or consent was given to it or to a package it is in.
+    """Whether code from a module may run: it is ours, or the user allowed it or a package that contains it.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def allowed(module: str, ours: bool = True) -> bool:
 
 
 def is_plugin(name: object) -> bool:
-    """Whether a setting names code rather than something of ours by its name.
+    """Whether a setting names code, rather than a part of this project by its short name.
 
     Examples
     --------
@@ -53,22 +53,22 @@ def is_plugin(name: object) -> bool:
 
 
 def plugin(name: str, field: str = "", trusted: bool = False, ours: bool = True) -> Any:
-    """What `module:name` stands for.
+    """The object that `module:name` refers to.
 
     Parameters
     ----------
     name : str
     field : str
-        What messages call the setting.
+        Name of the setting in error messages.
     trusted : bool
-        Whether no consent is needed: the name comes from a program, or has been consented to before.
+        Whether no consent is needed: the name comes from a program, or the user has consented before.
     ours : bool
-        Whether code of this project needs none: whatever it is called with, it does no harm.
+        Whether code of this project needs no consent. False where some arguments could do harm.
 
     Raises
     ------
     InputError
-        Without consent, or where there is no such thing.
+        If there is no consent, or no such object.
 
     Examples
     --------
@@ -101,12 +101,12 @@ def _consented() -> list[str]:
 
 
 def maker(found: Any, given: int, make: Callable[..., Any]) -> Callable[..., Any]:
-    """`make` with the settings of somebody's class or function: its parameters but for the first `given`.
+    """`make` with the signature of a user's class or function, without its first `given` parameters.
 
     Raises
     ------
     InputError
-        For a setting without a type, by which it could be checked.
+        For a parameter without a type, because its values could not be checked.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is wrong with settings, as lines of text: the key, what was expected, and what is there instead."""
+"""Errors in settings, as lines of text: the key, what was expected, and the value that was found."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _LONGEST = 60  # characters of a value that are shown
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong at a place of a file."""
+    """An error at a key of a file."""
 
     key: Key
     text: str
 
 
 class SettingsError(InputError):
-    """Everything that is wrong with settings, a line each."""
+    """All errors in settings, one per line."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(problem.text for problem in problems))
@@ -48,12 +48,12 @@ def expected(what: str, got: Any, key: Key = ()) -> InitErrorDetails:
 
 
 def said(text: str, key: Key = ()) -> InitErrorDetails:
-    """A problem in the words of the class that refused a value."""
+    """A problem with the whole message of the class that refused a value."""
     return _detail("said", key, text)
 
 
 def unknown(name: str, known: Iterable[str]) -> InitErrorDetails:
-    """A key that does not exist, with the nearest that does."""
+    """The problem that a key does not exist, with the most similar known key."""
     names = [str(each) for each in known]
     near = difflib.get_close_matches(name, names, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(names)}"
@@ -70,7 +70,7 @@ def _detail(kind: str, key: Key, text: str, got: Any = None) -> InitErrorDetails
 
 
 def details(error: ValidationError) -> list[InitErrorDetails]:
-    """The problems of an error, to be raised again with others."""
+    """The problems of an error, to raise them again together with others."""
     return [_again(found) for found in error.errors(include_url=False)]
 
 
@@ -95,7 +95,7 @@ def _problem(found: InitErrorDetails, data: Any) -> Problem:
 
 
 def _named(key: Key, data: Any) -> Key:
-    """The key with the names of tables in place of their numbers in a list, but for those with a `kind`."""
+    """The key; a table in a list is given by its name, not its number, unless it has a `kind`."""
     words: list[str | int] = []
     for part in key:
         try:
@@ -108,11 +108,11 @@ def _named(key: Key, data: Any) -> Key:
 
 
 def shown(value: Any) -> str:
-    """A value as it stands in a file, cut off where it is long."""
+    """A value as a file has it; a long one is cut off."""
     text = "nothing" if value is None else value_as_toml(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def refusal(problems: list[Any]) -> ValidationError:
-    """The error that says these problems."""
+    """The error with these problems."""
     return ValidationError.from_exception_data("settings", problems)

@@ -16,14 +16,14 @@ def read(kind: Any, data: Any, **context: Any) -> Any:
     ----------
     kind : type
     data : Any
-        Tables, lists and values as `tomllib` gives them.
+        Tables, lists and values as `tomllib` returns them.
     **context
-        For what depends on more than the data: `folder`, to which paths are relative, and others.
+        What validators need beside the data, such as `folder`, to which paths are relative.
 
     Raises
     ------
     SettingsError
-        With everything that is wrong.
+        With all errors.
 
     Examples
     --------
@@ -42,7 +42,7 @@ _adapters: dict[int, tuple[Any, TypeAdapter[Any]]] = {}
 
 
 def adapter(kind: Any) -> TypeAdapter[Any]:
-    """The adapter of a type, made once; found by identity, as not every type can be hashed."""
+    """The adapter of a type, made once. Types are compared by identity, because some cannot be hashed."""
     if id(kind) not in _adapters:
         _adapters[id(kind)] = (kind, TypeAdapter(kind))
     return _adapters[id(kind)][1]

@@ -1,10 +1,10 @@
-"""TOML beyond `tomllib`: the line of a key, single values set from outside, and writing (by tomlkit)."""
+"""TOML beyond `tomllib`: the line of a key, overriding single values, and writing (with tomlkit)."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import tomlkit
@@ -12,11 +12,11 @@ import tomlkit
 from sub2sub.errors import InputError
 
 Key = tuple[str | int, ...]
-"""Where something stands in a file: names of tables and keys, and numbers in lists."""
+"""The path to a value: names of tables and keys, and positions in lists."""
 
 
 def dotted(key: Key) -> str:
-    """A place as it is written.
+    """A key as text.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def dotted(key: Key) -> str:
 
 
 def split_key(name: str) -> Key:
-    """The place that a dotted name means.
+    """The key that a dotted name means.
 
     Examples
     --------
@@ -38,19 +38,40 @@ def split_key(name: str) -> Key:
     return tuple(int(part) if part.isdigit() else part for part in parts)
 
 
-def line_of(text: str, key: Key) -> int | None:
-    """The line on which a key of a TOML text is given, from 1; of a table that is not there, its parent's.
+def leaves(table: Mapping[str, Any], *, lists: bool = False, before: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of nested tables by their dotted keys, as `--set` names settings.
 
-    Neither `tomllib` nor tomlkit tells lines, so the text is parsed again and again with more lines, until
-    the key is there.
+    Examples
+    --------
+    >>> tables = {"a": {"b": 1}, "faults": [{"at": 3}]}
+    >>> dict(leaves(tables)), dict(leaves(tables, lists=True))
+    ({'a.b': 1, 'faults': [{'at': 3}]}, {'a.b': 1, 'faults.0.at': 3})
+    """
+    for key, value in table.items():
+        inner = value
+        if lists and isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+            inner = {
+                str(k): item if isinstance(item, Mapping) else {"": item} for k, item in enumerate(value)
+            }
+        if isinstance(inner, Mapping):
+            yield from leaves(inner, lists=lists, before=f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def line_of(text: str, key: Key) -> int | None:
+    """The line of a key in a TOML text, from 1; for a missing key, the line of its parent.
+
+    Neither `tomllib` nor tomlkit reports lines, so the text is parsed repeatedly with one line more, until
+    the key appears.
 
     Examples
     --------
     >>> line_of("a = 1\\n\\n[b]\\nc = [\\n  2,\\n]\\n", ("b", "c"))
     4
     """
-    lines = [f"{line}\n" for line in text.split("\n")]  # what TOML takes for a line, unlike splitlines()
-    complete = 0  # lines that parse: what comes next is the beginning of a statement
+    lines = [f"{line}\n" for line in text.split("\n")]  # TOML's lines; splitlines() cuts at other characters
+    complete = 0  # number of lines that parse, so that the next one begins a statement
     for end in range(1, len(lines) + 1):
         try:
             data = tomllib.loads("".join(lines[:end]))
@@ -65,7 +86,7 @@ def line_of(text: str, key: Key) -> int | None:
 
 
 def is_given(data: Any, key: Key) -> bool:
-    """Whether tables have a value at a place."""
+    """Whether nested tables have a value at a key."""
     try:
         for name in key:
             data = data[name]
@@ -75,7 +96,7 @@ def is_given(data: Any, key: Key) -> bool:
 
 
 def parse_override(text: str) -> tuple[Key, Any]:
-    """The key and the value of `a.b=c`; what is no TOML value is taken as a string.
+    """The key and the value of `a.b=c`; a value that is not valid TOML is a string.
 
     Examples
     --------
@@ -96,7 +117,7 @@ def parse_override(text: str) -> tuple[Key, Any]:
 
 
 def override(data: dict[str, Any], key: Key, value: Any) -> None:
-    """Set a value in nested tables, making tables where there are none; the next number extends a list.
+    """Set a value in nested tables. Missing tables are made; the number after the last extends a list.
 
     Examples
     --------
@@ -123,23 +144,6 @@ def override(data: dict[str, Any], key: Key, value: Any) -> None:
         if last:
             place[name] = value
         place = place[name]
-
-
-def dumps(data: Mapping[str, Any]) -> str:
-    """A table as TOML: values first, then tables.
-
-    Examples
-    --------
-    >>> print(dumps({"layers": {"ring": {"cap": 0}}, "faults": [{"kind": "loss"}], "cycles": 3}), end="")
-    cycles = 3
-    <BLANKLINE>
-    [layers.ring]
-    cap = 0
-    <BLANKLINE>
-    [[faults]]
-    kind = "loss"
-    """
-    return tomlkit.dumps(data)
 
 
 def value_as_toml(value: Any) -> str:

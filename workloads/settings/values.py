@@ -1,4 +1,4 @@
-"""Types of single values in settings: words, numbers, lists and paths, with messages of our own."""
+"""Types of single values in settings (words, numbers, lists and paths), with our own error messages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from workloads.settings.problems import about, expected, refusal, shown
 
 
 class Typed(str):
-    """A string from the command line: as a path it is relative to where it was typed."""
+    """A string from the command line: as a path it is relative to the working directory."""
 
     __slots__ = ()
 
 
 def choice(options: Any) -> Any:
-    """The type of one of several words, or of the values that a mapping has for its words."""
+    """The type of one of several words; with a mapping, the word is replaced by its value there."""
     meaning = options if isinstance(options, Mapping) else {option: option for option in options}
     words = tuple(meaning)
 
@@ -34,7 +34,7 @@ def choice(options: Any) -> Any:
 
 
 def not_among(data: Any, words: tuple[str, ...], key: tuple[str, ...] = ()) -> Any:
-    """The problem that a value is none of several words, with the nearest of them."""
+    """The problem that a value is not one of several words, with the most similar word."""
     near = difflib.get_close_matches(str(data), words, 1)
     hint = f", did you mean {near[0]!r}?" if near else ""
     return about(f"expected one of {', '.join(words)}, got {shown(data)}{hint}", key)
@@ -44,7 +44,7 @@ _ITEMS = {int: "whole numbers", float: "numbers", str: "strings"}
 
 
 def sequence(items: Any) -> Any:
-    """A validator of lists of a type."""
+    """A validator for lists whose items have a type."""
     what = f"a list of {_ITEMS[items]}" if items in _ITEMS else "a list"
 
     def validate(data: Any, handler: Handler) -> Any:
@@ -56,7 +56,7 @@ def sequence(items: Any) -> Any:
 
 
 def number(data: Any, handler: Handler) -> Any:
-    """Validate a number: NaN is none."""
+    """Validate a number; NaN is refused."""
     value = handler(data)
     if math.isnan(value):
         raise refusal([expected("a number", data)])
@@ -64,7 +64,7 @@ def number(data: Any, handler: Handler) -> Any:
 
 
 def located_path(data: Any, handler: Handler, info: ValidationInfo) -> Path:
-    """Validate a path, relative to the folder of its file, or to where it was typed."""
+    """Validate a path, relative to the folder of its file, or to the working directory if it was typed."""
     folder = Path() if isinstance(data, Typed) else (info.context or {}).get("folder") or Path()
     return Path(folder, handler(data)).resolve()
 

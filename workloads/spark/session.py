@@ -1,9 +1,8 @@
-"""The one place that starts and stops Spark.
+"""Starts and stops Spark.
 
-Local mode by default; on a cluster only the master's address changes. Settings of Spark are the caller's,
-then the installation's, then ours. The interpreter of the workers is the one running here unless
-PYSPARK_PYTHON says otherwise, our packages travel with the session, and what they need (NumPy, numba,
-pyarrow) has to be installed where the workers run.
+Local mode by default; on a cluster only the master's address changes. Settings of the caller come first, then
+those of the installation, then ours. Workers use the interpreter of this process unless PYSPARK_PYTHON is
+set. Our packages are sent to them, but NumPy, numba and pyarrow have to be installed there.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from workloads.spark.java import java_home
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_SENT: dict[str, str] = {}  # application to the digest of the packages that it has
+_SENT: dict[str, str] = {}  # digest of the packages that each application has got
 _LOOPBACK = ("local", "spark://127.0.0.1:", "spark://localhost:")
-# Little runs in the JVM itself: a quick start is worth more than its best code.
+# Little code runs in the JVM itself, so a quick start is worth more than optimised code.
 _QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_ATTEMPTS = 4  # of a task, as on a cluster; Spark's own local mode makes one
+_ATTEMPTS = 4  # attempts at a task, as on a cluster; the default of local mode is one
 
 
 def _defaults(master: str) -> dict[str, str]:
-    """Settings for what nobody has set."""
+    """Our settings, used unless the caller or the installation sets them."""
     settings = {
         "spark.app.name": "sub2sub",
         "spark.driver.memory": "1g",
@@ -50,7 +49,7 @@ def _defaults(master: str) -> dict[str, str]:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.extraJavaOptions": _QUICK_JVM,
             "spark.executor.extraJavaOptions": _QUICK_JVM,
-            # The same machine: workers import the very files that run here, with their compiled kernels.
+            # On the same machine, workers import the same files as this process, with compiled kernels.
             "spark.executorEnv.PYTHONPATH": path,
         }
     return settings
@@ -61,7 +60,7 @@ def _is_here(master: str) -> bool:
 
 
 def with_attempts(master: str) -> str:
-    """A master of this machine that tries a task again when it fails; any other as it is.
+    """A local master that repeats failed tasks; other masters unchanged.
 
     Examples
     --------
@@ -73,8 +72,8 @@ def with_attempts(master: str) -> str:
 
 
 def _already_set() -> dict[str, str]:
-    """What spark-submit or the installation's spark-defaults.conf have set."""
-    if "PYSPARK_GATEWAY_PORT" in os.environ:  # started by spark-submit, whose Java is running
+    """The settings of spark-submit or of the installation's spark-defaults.conf."""
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # started by spark-submit
         from pyspark import SparkConf, SparkContext
 
         SparkContext._ensure_initialized()
@@ -93,19 +92,18 @@ def spark_session(
     conf: Mapping[str, str] | None = None,
     ui: bool = False,
 ) -> Iterator[SparkSession]:
-    """A Spark session for the length of a `with` block; where there is one already, that one.
+    """A Spark session for a `with` block; an active session is used again.
 
     Parameters
     ----------
     master : str, optional
-        `spark://HOST:PORT` for a cluster; all cores of this machine if nothing else names one.
+        `spark://HOST:PORT` for a cluster; all cores of this machine unless other settings name one.
     memory : str, optional
-        Of the driver, and of each executor.
+        Memory of the driver, and of each executor.
     conf : mapping, optional
-        Any settings of Spark. They come first, then those of spark-submit or of spark-defaults.conf, and
-        ours only where nothing is set.
+        Any settings of Spark. They override those of spark-submit and of spark-defaults.conf.
     ui : bool
-        Serve Spark's pages while the block runs; their address goes to standard error.
+        Serve Spark's pages while the block runs; their address is printed to standard error.
     """
     try:
         from pyspark.sql import SparkSession
@@ -147,7 +145,7 @@ def spark_session(
 
 
 def _set_environment() -> None:
-    """What Spark's own scripts look for, where nobody has set it."""
+    """Set the environment variables that Spark's scripts need, unless they are set."""
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return
     os.environ["JAVA_HOME"] = str(java_home())

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.kernels.threads import use_threads
+from workloads.files.environment import cores
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
+Spark: TypeAlias = "SparkSession | None"  # without one, tasks run in threads of this process
 Progress = Callable[[int, int], None]  # tasks done, tasks in all
 StageProgress = Callable[[str, int, int], None]  # what is being done, tasks done, tasks in all
 
 
-def cores(spark: SparkSession) -> int:
+def parallelism(spark: Spark) -> int:
     """How many tasks run at the same time."""
-    return int(spark.sparkContext.defaultParallelism)
+    return cores() if spark is None else int(spark.sparkContext.defaultParallelism)
 
 
 @contextmanager
@@ -55,20 +56,19 @@ def _watched(spark: SparkSession, progress: Progress | None, total: int) -> Iter
 
 
 def run_tasks(
-    spark: SparkSession | None,
+    spark: Spark,
     count: int,
     function: Callable[[int], pa.Table],
     schema: pa.Schema,
     partitions: int | None = None,
     progress: Progress | None = None,
-    threads: int | None = None,
 ) -> pa.Table:
     """Call `function(0)` to `function(count - 1)` on the workers and concatenate the tables they return.
 
     Parameters
     ----------
     spark : SparkSession, optional
-        Without one, the calls are made here, in `threads` threads: as many as there are cores by default.
+        Without one, the calls are made in threads of this process, one per core.
     function : callable
         Takes a number, returns a table of exactly `schema`: columns are matched by position.
     partitions : int, optional
@@ -77,7 +77,7 @@ def run_tasks(
         Called with the number of finished tasks and of all.
     """
     if spark is None:
-        return _run_here(count, function, schema, progress, threads or cores_here())
+        return _run_here(count, function, schema, progress)
     from pyspark.sql.pandas.types import from_arrow_schema
 
     partitions = max(1, min(count, partitions or count))
@@ -90,44 +90,27 @@ def run_tasks(
 
     frame = spark.range(0, count, 1, partitions).mapInArrow(work, from_arrow_schema(schema))
     with _watched(spark, progress, partitions):
-        table = collect(frame)
+        try:
+            table: pa.Table = frame.toArrow()
+        except Exception as failure:
+            raise _as_raised(failure) from failure
     return table.cast(schema)
 
 
-def collect(frame: DataFrame) -> pa.Table:
-    """All rows of a frame; an `InputError` in a task is raised here as an `InputError`."""
-    try:
-        table: pa.Table = frame.toArrow()
-    except Exception as failure:
-        raise _as_raised(failure) from failure
-    return table
-
-
 def _as_raised(failure: Exception) -> Exception:
-    """The `InputError` that a task raised, without Spark's stack trace; any other error as it is."""
+    """The `InputError` that a task raised, without Spark's stack trace; any other error unchanged."""
     mark = f"{InputError.__module__}.{InputError.__name__}: "
     lines = [line for line in str(failure).splitlines() if line.startswith(mark)]
     return InputError(lines[-1].removeprefix(mark)) if lines else failure
 
 
-def cores_here() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _run_here(
-    count: int,
-    function: Callable[[int], pa.Table],
-    schema: pa.Schema,
-    progress: Progress | None,
-    threads: int,
+    count: int, function: Callable[[int], pa.Table], schema: pa.Schema, progress: Progress | None
 ) -> pa.Table:
-    import pyarrow as pa
-
     tables = []
-    pool = ThreadPoolExecutor(threads)
+    pool = ThreadPoolExecutor(cores())
     try:
-        # Arrow, NumPy and the kernels let go of the interpreter: threads keep all cores busy.
+        # Arrow, NumPy and the kernels release the interpreter's lock, so threads keep all cores busy.
         for table in pool.map(function, range(count)):
             tables.append(table.cast(schema))
             if progress is not None:
@@ -138,13 +121,12 @@ def _run_here(
 
 
 def run_numbers(
-    spark: SparkSession | None,
+    spark: Spark,
     numbers: range,
     task: Callable[[int], int],
     what: str,
     progress: StageProgress | None = None,
     partitions: int | None = None,
-    threads: int | None = None,
 ) -> NDArray[np.int64]:
     """Call a task for each number; return the number of rows that each call wrote, in order.
 
@@ -153,14 +135,12 @@ def run_numbers(
     >>> run_numbers(None, range(3, 6), lambda number: 10 * number, "tens").tolist()
     [30, 40, 50]
     """
-    import pyarrow as pa
-
     schema = pa.schema([("place", pa.int64()), ("rows", pa.int64())])
 
     def call(place: int) -> pa.Table:
         return pa.table({"place": [place], "rows": [task(numbers[place])]}, schema=schema)
 
     report = None if progress is None else partial(progress, what)
-    done = run_tasks(spark, len(numbers), call, schema, partitions, report, threads).sort_by("place")
+    done = run_tasks(spark, len(numbers), call, schema, partitions, report).sort_by("place")
     rows: NDArray[np.int64] = done["rows"].to_numpy()
     return rows

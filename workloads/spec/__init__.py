@@ -1,1 +1,1 @@
-"""What a workload is: attributes, distributions, events, topics and churn, in Python and in TOML files."""
+"""Definition of workloads: attributes, distributions, events, topics and churn, in Python and TOML files."""

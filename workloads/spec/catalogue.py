@@ -1,13 +1,13 @@
-"""Workloads with a name. Those of Section 5 of Sub-2-Sub are `uniform-D` and `power-law-D`.
+"""Named workloads: `uniform-D` and `power-law-D`, those of Section 5 of Sub-2-Sub.
 
-The paper gives 1 to 5 attributes, ranges in [0, 1], interest "uniform" or "power law" with more overlap
-around the centre, widths "power law centered at 0, with alpha = 4", and no formulas. Ring sizes decide
-between readings: 2 to 246 subscribers with 3 attributes and power law, 2 to 3 with 5 attributes
-(Figure 7a). Taken: width density proportional to (1 - w)^4, interest proportional to 1 - 2 |c - 1/2|, which
-gives 2 to 247 (mean over seeds) with 3 attributes, and with 5 a median of 3 but a maximum of 25.
-Tried too, with 3 attributes: steeper interest (a square: 538, a fourth power: 1234), Zipf over 100 parts
-(1817), normal (562), widths of (1 - w)^3 (384) and w = u^4 (252, the other that fits). No reading keeps 5
-attributes to rings of 2 and 3. `benchmarks/ring_sizes.py` prints them all.
+The paper has 1 to 5 attributes, ranges in [0, 1], interest "uniform" or "power law" with more overlap
+around the centre, widths "power law centered at 0, with alpha = 4", and no formulas. The ring sizes in
+Figure 7a decide between interpretations: with power law, 2 to 246 subscribers for 3 attributes and 2 to 3 for
+5. Used here: width density proportional to (1 - w)^4 and interest proportional to 1 - 2 |c - 1/2|. They give
+rings of 2 to 247 (mean over seeds) with 3 attributes; with 5, a median of 3 but a maximum of 25.
+The maximum with 3 attributes for others: steeper interest (a square: 538, a fourth power: 1234), Zipf over
+100 parts (1817), normal (562), widths of (1 - w)^3 (384) and w = u^4 (252, which also fits). None gives rings
+of only 2 and 3 with 5 attributes. `benchmarks/ring_sizes.py` prints them all.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Correlated interests: a Gaussian copula over the attributes' uniform numbers.
 
-Uniform numbers become normal ones, are mixed by the Cholesky factor of the correlation matrix, and become
-uniform again; each attribute then applies its own distribution, which keeps its shape.
+Uniform numbers are mapped to normal ones, multiplied by the Cholesky factor of the correlation matrix, and
+mapped back to uniform ones. Each attribute then applies its own distribution, whose shape is not changed.
 """
 
 from __future__ import annotations
@@ -11,15 +11,13 @@ from functools import cache
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from workloads.arrays import Floats
 from workloads.spec.quantiles import interpolate, tabulate
 
-_REACH = 8.0  # deviations; beyond lie 10^-15 of the draws
+_REACH = 8.0  # standard deviations; 10^-15 of the draws lie beyond
 _STEPS = 256  # knots per deviation
-
-Floats = NDArray[np.float64]
 
 
 def factor(correlation: Sequence[Sequence[float]], d: int) -> Floats:
@@ -37,7 +35,7 @@ def factor(correlation: Sequence[Sequence[float]], d: int) -> Floats:
     if not (np.allclose(matrix, matrix.T) and np.allclose(np.diag(matrix), 1.0)):
         raise InputError("correlation: expected a symmetric matrix with 1 on the diagonal")
     lower = np.zeros((d, d))
-    # Written out: a library's blocked algorithm may round differently on another machine.
+    # Not np.linalg.cholesky: its blocked algorithm may round differently on another machine.
     for i in range(d):
         for j in range(i + 1):
             rest = matrix[i, j] - sum(lower[i, k] * lower[j, k] for k in range(j))
@@ -61,7 +59,7 @@ def _distribution_table() -> tuple[Floats, Floats]:
 
 
 def correlate(u: Floats, lower: Floats) -> Floats:
-    """Uniform numbers (rows, d) with the given dependence, from independent ones.
+    """Correlated uniform numbers (rows, d) from independent ones.
 
     Examples
     --------

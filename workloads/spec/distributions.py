@@ -13,20 +13,18 @@ from statistics import NormalDist
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from workloads.arrays import Floats, Integers
 from workloads.generate.rows import uniforms
 from workloads.spec.quantiles import interpolate, tabulate
 
-_GRID = 2.0**40  # shares are rounded to it, so that maths libraries do not matter
-
-Floats = NDArray[np.float64]
+_GRID = 2.0**40  # shares are rounded to multiples of 1/_GRID, which all maths libraries agree on
 
 
 @runtime_checkable
 class Distribution(Protocol):
-    """Anything that turns uniform numbers of [0, 1) into values of [0, 1], one for one."""
+    """Maps each uniform number of [0, 1) to a value of [0, 1]."""
 
     def values(self, u: Floats) -> Floats:
         """The value under each uniform number."""
@@ -81,12 +79,8 @@ class Uniform:
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        _require(
-            0 <= self.low <= self.high <= 1,
-            "uniform (low, high)",
-            (self.low, self.high),
-            "0 <= low <= high <= 1",
-        )
+        ends = self.low, self.high
+        _require(0 <= self.low <= self.high <= 1, "uniform (low, high)", ends, "0 <= low <= high <= 1")
 
     def values(self, u: Floats) -> Floats:
         """The value under each uniform number."""
@@ -104,9 +98,9 @@ class PowerLaw:
     Attributes
     ----------
     alpha : float
-        How fast the density falls; 0 for not at all.
+        How fast the density falls; with 0 it is constant.
     centre : float
-        Where it is highest, from 0 to 1.
+        Where the density is highest, from 0 to 1.
 
     Examples
     --------
@@ -140,7 +134,7 @@ def _power_law_table(alpha: float, centre: float) -> Floats:
 
 @dataclass(frozen=True)
 class Normal:
-    """Normal with the given mean and deviation, conditioned on [0, 1] (nothing piles up at the ends).
+    """Normal with the given mean and standard deviation, conditioned on [0, 1] (not clipped at the ends).
 
     Attributes
     ----------
@@ -188,6 +182,13 @@ def _thresholds(weights: Sequence[float] | Floats) -> Floats:
     return upper
 
 
+def _share_of(upper: Floats, u: Floats) -> tuple[Integers, Floats]:
+    """The item whose share contains each u, and the position of u in that share, from 0 to 1."""
+    item = np.minimum(np.searchsorted(upper, u, side="right"), len(upper) - 1)
+    lower = np.where(item > 0, upper[item - 1], 0.0)
+    return item, (u - lower) / (upper[item] - lower)
+
+
 @dataclass(frozen=True)
 class Zipf:
     """`count` distinct values of which the r-th most popular has a share proportional to r^-exponent.
@@ -197,12 +198,12 @@ class Zipf:
     count : int
         Number of distinct values; they are the midpoints of `count` equal parts of [0, 1].
     exponent : float
-        0 for equal shares; 1 is Zipf's own law.
+        0 for equal shares; 1 is Zipf's original law.
     order : {"shuffled", "rising", "centre"}
-        Where popular values lie: scattered (the same way for every seed), from the left end on, or from the
+        Positions of popular values: random (the same for every seed), from the left end on, or from the
         middle outwards.
     spread : bool
-        Draw uniformly within the part instead of its midpoint: continuous, with the same shares.
+        Draw a uniform value from the part instead of its midpoint.
 
     Examples
     --------
@@ -218,26 +219,19 @@ class Zipf:
     def __post_init__(self) -> None:
         _require(self.count >= 1, "zipf count", self.count, "at least 1")
         _require(self.exponent >= 0, "zipf exponent", self.exponent, "a number of at least 0")
-        _require(
-            self.order in ("shuffled", "rising", "centre"),
-            "zipf order",
-            self.order,
-            "shuffled, rising or centre",
-        )
+        known = self.order in ("shuffled", "rising", "centre")
+        _require(known, "zipf order", self.order, "shuffled, rising or centre")
 
     def values(self, u: Floats) -> Floats:
         """The value under each uniform number."""
         upper, cells = _zipf_table(self.count, self.exponent, self.order)
-        rank = np.minimum(np.searchsorted(upper, u, side="right"), self.count - 1)
-        within = np.full_like(u, 0.5)
-        if self.spread:
-            lower = np.where(rank > 0, upper[rank - 1], 0.0)
-            within = (u - lower) / (upper[rank] - lower)
-        return np.divide(cells[rank] + within, self.count)
+        rank, within = _share_of(upper, u)
+        values: Floats = (cells[rank] + (within if self.spread else 0.5)) / self.count
+        return values
 
 
 @cache
-def _zipf_table(count: int, exponent: float, order: str) -> tuple[Floats, NDArray[np.int64]]:
+def _zipf_table(count: int, exponent: float, order: str) -> tuple[Floats, Integers]:
     cells = np.arange(count)
     if order == "shuffled":
         cells = np.argsort(uniforms(0, "zipf order", 0, count), kind="stable")
@@ -248,16 +242,16 @@ def _zipf_table(count: int, exponent: float, order: str) -> tuple[Floats, NDArra
 
 @dataclass(frozen=True)
 class Empirical:
-    """Values seen elsewhere, drawn in proportion to their weights; interpolated between them if asked.
+    """Observed values, drawn in proportion to their weights; optionally interpolated.
 
     Attributes
     ----------
     seen : tuple of float
         The values, from 0 to 1.
     weights : tuple of float, optional
-        One per value; all alike if not given.
+        One per value; all equal if not given.
     interpolated : bool
-        Whether values between those seen occur as well.
+        Whether values between the observed ones are drawn, too.
 
     Examples
     --------
@@ -274,9 +268,8 @@ class Empirical:
         for row, value in enumerate(self.seen):
             _require(0 <= value <= 1, f"empirical values, row {row}", value, "a number in [0, 1]")
         if self.weights is not None:
-            _require(
-                len(self.weights) == len(self.seen), "empirical weights", len(self.weights), "one per value"
-            )
+            count = len(self.weights)
+            _require(count == len(self.seen), "empirical weights", count, "one per value")
             for row, weight in enumerate(self.weights):
                 _require(0 < weight < np.inf, f"empirical weights, row {row}", weight, "a number above 0")
 
@@ -285,13 +278,10 @@ class Empirical:
         seen = np.asarray(self.seen)
         order = np.argsort(seen, kind="stable")
         upper = _thresholds(np.ones(len(seen)) if self.weights is None else np.asarray(self.weights)[order])
-        rank = np.minimum(np.searchsorted(upper, u, side="right"), len(seen) - 1)
+        rank, within = _share_of(upper, u)
         values = seen[order][rank]
-        if not self.interpolated:
-            return values
-        lower = np.where(rank > 0, upper[rank - 1], 0.0)
         before = np.where(rank > 0, seen[order][rank - 1], values)
-        return before + (values - before) * ((u - lower) / (upper[rank] - lower))
+        return before + (values - before) * within if self.interpolated else values
 
 
 @dataclass(frozen=True)
@@ -323,12 +313,9 @@ class Mixture:
 
     def values(self, u: Floats) -> Floats:
         """The value under each uniform number."""
-        upper = _thresholds(self.weights)
-        part = np.minimum(np.searchsorted(upper, u, side="right"), len(self.parts) - 1)
+        part, within = _share_of(_thresholds(self.weights), u)
         out = np.empty_like(u)
         for index, distribution in enumerate(self.parts):
-            rows = part == index
-            lower = upper[index - 1] if index else 0.0
-            # Within its share u is uniform again; 40 and more of its random bits remain.
-            out[rows] = distribution.values((u[rows] - lower) / (upper[index] - lower))
+            # Within its share u is uniform again, with at least 40 random bits.
+            out[part == index] = distribution.values(within[part == index])
         return out

@@ -67,20 +67,20 @@ _KIND_OF: dict[type, str] = {
 
 @dataclass(frozen=True)
 class SeenValues:
-    """Values seen elsewhere, drawn in proportion to their weights: given here, or in the column of a file.
+    """Observed values, drawn in proportion to their weights: given here, or in a column of a file.
 
     Attributes
     ----------
     seen : tuple of float
         The values, as shares of the axis.
     file : path
-        In place of them, a table of values on the axis.
+        A table with the values on the axis; instead of `seen`.
     column : str
-        Its column; the name of the attribute if not given.
+        Column of the file; the name of the attribute if not given.
     weights : tuple of float
-        One per value; all alike if not given.
+        One per value; all equal if not given.
     interpolated : bool
-        Whether values between those seen occur as well.
+        Whether values between the observed ones are drawn, too.
     """
 
     seen: tuple[float, ...] | None = None
@@ -90,14 +90,14 @@ class SeenValues:
     interpolated: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse two sources, and a column of nothing."""
+        """Refuse two sources or none, and a column without a file."""
         if (self.seen is None) == (self.file is None):
             raise InputError("seen: expected either seen or file")
         if self.column is not None and self.file is None:
             raise InputError("column: expected only with 'file'")
 
     def distribution(self, of: Attribute | None = None, is_width: bool = False) -> Empirical:
-        """The distribution on an attribute's axis, or of lengths on it."""
+        """The distribution of values on an attribute's axis, or of lengths."""
         seen = self.seen or ()
         if self.file is not None and of is not None:
             kinds = {of.name: FLOAT if is_width else of.kind}
@@ -108,9 +108,9 @@ class SeenValues:
 
 
 def _seen(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]) -> Any:
-    """A distribution; where a file has the values, what makes one when the axis is known."""
-    values_seen = SeenValues(**values)
-    return values_seen if values_seen.file is not None else values_seen.distribution()
+    """A distribution, or the `SeenValues` of a file, which need the axis to make one."""
+    seen = SeenValues(**values)
+    return seen if seen.file is not None else seen.distribution()
 
 
 _KINDS = {kind: table(cls, kind=kind) for cls, kind in _KIND_OF.items() if cls not in (Empirical, Mixture)}
@@ -130,18 +130,18 @@ def _attribute(values: dict[str, Any], given: Mapping[str, Any], context: Mappin
         if end in values:
             values[end] = _end(end, values[end], values.get("type", "float"))
     made = Attribute(**values)
-    # Seen values of a width are lengths on the axis, not places.
+    # Observed widths are lengths on the axis, not coordinates.
     found = {key: _on_axis(value, made, key == "width") for key, value in drawn.items()}
     return replace(made, **found)
 
 
 def _end(end: str, value: Any, kind: Kind) -> float:
-    """An end of an axis as a coordinate: a number, or the moment that it is."""
+    """An end of an axis as a coordinate, from a number or a moment."""
     if isinstance(value, float | int):
         return float(value)
     if kind not in ("timestamp", "date"):
         raise InputError(f"{end}: expected a number, got {value!r}")
-    # A day will do for the moment at which it begins.
+    # A day stands for the moment at which it begins.
     moment = value.isoformat() if isinstance(value, date) and not isinstance(value, datetime) else value
     found, valid = ValueType(kind).attribute.coordinates(np.array([moment], object), named=True)
     if not valid[0]:
@@ -150,7 +150,7 @@ def _end(end: str, value: Any, kind: Kind) -> float:
 
 
 def _on_axis(drawn: Any, attribute: Attribute, is_width: bool) -> Any:
-    """A distribution, with the values of files read into it."""
+    """A distribution, with the values of its files."""
     if isinstance(drawn, Mixture):
         return replace(drawn, parts=tuple(_on_axis(part, attribute, is_width) for part in drawn.parts))
     return drawn.distribution(attribute, is_width) if isinstance(drawn, SeenValues) else drawn
@@ -165,7 +165,7 @@ class EventFile:
     file : path
         The table.
     columns : tuple of str
-        A column for each attribute; those of the attributes' names if not given.
+        The column of each attribute; by default the columns named like the attributes.
     """
 
     file: Path
@@ -211,7 +211,7 @@ WORKLOAD = either(
 
 
 def resolve(name: str) -> Spec:
-    """The workload of a TOML file, where `name` ends in .toml, or the named one.
+    """The workload of a TOML file if `name` ends in .toml, else the named workload.
 
     Examples
     --------
@@ -227,13 +227,13 @@ def load(path: Path) -> Spec:
     Raises
     ------
     InputError
-        With a line for everything that is wrong: file, line, key and what was expected.
+        With one line per error: file, line, key and what was expected.
     """
     return Document.open(path).read(WORKLOAD, name=path.stem)  # type: ignore[no-any-return]
 
 
 def from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Spec:
-    """The workload that a dictionary describes; files it names are looked for in `folder`.
+    """The workload that a dictionary describes; paths in it are relative to `folder`.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Spec:
 
 
 def to_dict(spec: Spec) -> dict[str, Any]:
-    """The dictionary that gives the same workload back.
+    """The dictionary of a workload, the inverse of `from_dict`.
 
     Examples
     --------

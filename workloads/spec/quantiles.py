@@ -1,11 +1,11 @@
 """Inverse distribution functions as tables, the same to the last bit on every machine.
 
-numpy's `**`, `exp` and `log` differ in the last bit between processors, which would make a
-workload depend on the machine that drew it. So a quantile function is evaluated once, at knots, rounded
-to a multiple of 2^-32 (far coarser than any two maths libraries differ), and rows are interpolated
-between knots with additions and multiplications only, which IEEE 754 fixes.
+NumPy's `**`, `exp` and `log` differ in the last bit between processors, so a workload would depend on the
+machine that generated it. So a quantile function is evaluated once, at knots, and rounded to a multiple of
+2^-32, which is far larger than the difference between maths libraries. Rows are interpolated between knots
+with additions and multiplications only, whose results IEEE 754 defines.
 
-Knots lie close where probabilities are small, on both ends: 256 in each of [1/4, 1/2), [1/8, 1/4), ...
+Knots are dense where probabilities are small, at both ends: 256 in each of [1/4, 1/2), [1/8, 1/4), ...
 down to 2^-33, and their mirror image. Between two knots the distribution is uniform; its distribution
 function is within 10^-5 of the exact one.
 """
@@ -16,20 +16,18 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import kernel
+from workloads.arrays import Floats
 
 _OCTAVES = 32
 _PER_OCTAVE = 256
 _LEAST = 2.0**-33
 _GRID = 2.0**32
 
-Floats = NDArray[np.float64]
-
 
 def knots() -> Floats:
-    """Where quantile functions are evaluated, rising from 0 to 1/2; the upper half mirrors them.
+    """The points at which quantile functions are evaluated, from 0 to 1/2; the upper half mirrors them.
 
     Examples
     --------
@@ -79,7 +77,7 @@ def _interpolate(table, u, out):
 
 
 def interpolate(table: Floats, u: Floats) -> Floats:
-    """The value under each u of [0, 1] in a table made by `tabulate`."""
+    """The quantile at each u of [0, 1], from a table made by `tabulate`."""
     out = np.empty_like(u)
     _interpolate(table, np.ascontiguousarray(u), out)
     return out

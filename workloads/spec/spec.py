@@ -1,12 +1,12 @@
-"""What a workload is: attributes with an interest and a width distribution, and how events fall.
+"""Definition of a workload: attributes with distributions of interest and width, and the events.
 
 After Section 5 of Sub-2-Sub: a subscription is one range per attribute; its centre follows the
 attribute's interest distribution, its width the attribute's width distribution, and it is cut off at the
-ends of the axis. Test events are drawn at random among the points with at least two matching subscribers.
+ends of the axis. Test events are random points with at least two matching subscribers.
 Beyond the paper: wildcards, correlated interests, axes other than [0, 1], events that follow interest.
 
 Every row is a pure function of (seed, row), see `workloads.generate.rows`. Test events are the first m of a
-sequence of candidates that have enough matches, so they too do not depend on how the work is split.
+sequence of candidates that have enough matches, so they do not depend on how the work is split either.
 """
 
 from __future__ import annotations
@@ -15,19 +15,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from workloads.arrays import Floats
 from workloads.generate.churn import Churn
 from workloads.generate.rows import BLOCK, uniforms
-from workloads.match.counts import has_at_least
+from workloads.match.counts import count_matches
 from workloads.spec.copula import correlate, factor
 from workloads.spec.distributions import Distribution, PowerLaw, Uniform
 from workloads.spec.types import Kind, ValueType
 
-Floats = NDArray[np.float64]
-
-_FIRST_BATCH = 4096  # candidates looked at before the share that passes is known
+_FIRST_BATCH = 4096  # candidates that are tried before the share with enough matches is known
 _LEAST_ACCEPTANCE = 1e-5
 
 
@@ -38,19 +36,19 @@ class Attribute:
     Attributes
     ----------
     name : str
-        Letters, digits and _; it names columns of tables.
+        Letters, digits and _; columns of tables are named after it.
     interest : Distribution
-        Of a range's centre, on [0, 1]; scaled to the axis.
+        Distribution of the centre of a range, on [0, 1]; scaled to the axis.
     width : Distribution
-        Of a range's width as a share of the axis; `Constant(0)` for exact values.
+        Distribution of the width of a range as a share of the axis; `Constant(0)` for exact values.
     wildcard : float
         Probability that a subscription leaves the attribute open: its range is then the whole axis.
     low, high : float
-        The axis; of a bool, an enum or a string it follows from the type.
+        Ends of the axis; for a bool, an enum or a string they follow from the type.
     type : {"float", "int", "bool", "enum", "string", "timestamp", "date"}
-        Of its values; drawn are those that the type has, each with its share of [0, 1].
+        Type of the values. If it has finitely many values, each has an equal share of [0, 1].
     values : tuple of str
-        Of an enum, in order; of a string, those that subscriptions name.
+        The values of an enum, in order; the strings that subscriptions may name.
 
     Examples
     --------
@@ -88,22 +86,22 @@ class Attribute:
 
     @property
     def kind(self) -> ValueType:
-        """Its type, with what it does."""
+        """The type of its values."""
         return ValueType(self.type, self.values)
 
     def scale(self, x: Floats) -> Floats:
-        """From [0, 1] to the axis: to the values that there are, each as wide as the others."""
+        """Map [0, 1] to the axis; each of finitely many values has an equal share."""
         if self.type == "float":
             return x if (self.low, self.high) == (0.0, 1.0) else self.low + (self.high - self.low) * x
         found: Floats
-        if self.type == "string":  # between any two that can be named there are others
+        if self.type == "string":  # named strings have odd coordinates, others lie between them
             found = 2.0 * np.clip(np.floor(x * len(self.values)), 0, len(self.values) - 1) + 1.0
         else:
             found = np.clip(self.low + np.floor(x * (self.high - self.low + 1.0)), self.low, self.high)
         return found
 
     def share(self, coordinates: Floats) -> Floats:
-        """From the axis to [0, 1]: what `scale` gives the same coordinates for."""
+        """Map the axis to [0, 1], the inverse of `scale`."""
         if self.type == "float":
             return (coordinates - self.low) / (self.high - self.low)
         if self.type == "string":
@@ -118,17 +116,17 @@ class Spec:
     Attributes
     ----------
     name : str
-        Of the workload; that of its file if a file does not give it.
+        Name of the workload; by default the name of its file.
     attributes : tuple of Attribute
         The axes of the space.
     correlation : tuple of tuples of float, optional
         Correlation matrix of the attributes' interests (Gaussian copula); independent if not given.
     events_follow : {"uniform", "interest", "table"}
-        Events fall anywhere alike, where centres of subscriptions fall, or on rows of `event_table`.
+        Distribution of events: uniform, that of the centres of subscriptions, or rows of `event_table`.
     event_table : tuple of tuples of float, optional
-        Points that events are drawn from, each as likely as the others, when they follow a table.
+        Points that events are drawn from, with equal probability.
     churn : Churn, optional
-        Arrivals, departures and changes of subscriptions; if not given, all subscribers stay throughout.
+        Joins, leaves and changes of subscriptions; if not given, all subscribers stay throughout.
 
     Examples
     --------
@@ -156,7 +154,7 @@ class Spec:
                 f"workload {self.name!r}: expected distinct attribute names, got {', '.join(names)}"
             )
         for name in names:
-            if not name.isidentifier():  # it names columns of tables
+            if not name.isidentifier():  # columns of tables are named after it
                 raise InputError(f"attribute name = {name!r}: expected letters, digits and _ only")
         if self.events_follow not in ("uniform", "interest", "table"):
             raise InputError(f"events_follow = {self.events_follow!r}: expected uniform, interest or table")
@@ -180,12 +178,14 @@ class Spec:
         """The type of each attribute."""
         return {attribute.name: attribute.kind for attribute in self.attributes}
 
+    def _uniforms(self, column: str, seed: int, start: int, stop: int) -> Floats:
+        """Uniform numbers (rows, d); `column` names the column of an axis."""
+        columns = [column.format(axis) for axis in range(len(self.attributes))]
+        return np.stack([uniforms(seed, name, start, stop) for name in columns], axis=1)
+
     def _interest(self, kind: str, seed: int, start: int, stop: int) -> Floats:
-        """Unit coordinates (rows, d) drawn from the interest distributions, correlated where asked for."""
-        u = np.stack(
-            [uniforms(seed, f"{kind}/{axis}/interest", start, stop) for axis in range(len(self.attributes))],
-            axis=1,
-        )
+        """Unit coordinates (rows, d) drawn from the interest distributions, with their correlation."""
+        u = self._uniforms(f"{kind}/{{}}/interest", seed, start, stop)
         if self.correlation is not None:
             u = correlate(u, factor(self.correlation, len(self.attributes)))
         for axis, attribute in enumerate(self.attributes):
@@ -215,7 +215,7 @@ class Spec:
         return self.rows(seed, 0, n)
 
     def candidates(self, seed: int, start: int, stop: int) -> Floats:
-        """The candidate events [start, stop), whether anybody matches them or not."""
+        """The candidate events [start, stop), with or without matching subscribers."""
         check_seed(seed)
         if self.event_table is not None:
             pick = uniforms(seed, "event/table", start, stop)
@@ -223,9 +223,7 @@ class Spec:
         if self.events_follow == "interest":
             points = self._interest("event", seed, start, stop)
         else:
-            points = np.stack(
-                [uniforms(seed, f"event/{axis}", start, stop) for axis in range(len(self.attributes))], axis=1
-            )
+            points = self._uniforms("event/{}", seed, start, stop)
         for axis, attribute in enumerate(self.attributes):
             points[:, axis] = attribute.scale(points[:, axis])
         return points
@@ -233,10 +231,7 @@ class Spec:
     def events(self, m: int, seed: int, lows: Floats, highs: Floats, at_least: int = 2) -> Floats:
         """The first m candidate events with at least `at_least` matching subscribers each.
 
-        Raises
-        ------
-        InputError
-            When next to no candidate has that many.
+        An error is raised if almost no candidate has that many.
         """
         if m < 0:
             raise InputError(f"events = {m}: expected a number of at least 0")
@@ -245,10 +240,10 @@ class Spec:
         found: list[Floats] = []
         count = tried = 0
         while count < m:
-            # As many as should give the rest, within one block.
+            # As many candidates as should give the missing events, within one block.
             batch = _FIRST_BATCH if not tried else max(_FIRST_BATCH, (m - count) * tried // max(1, count))
             points = self.candidates(seed, tried, min(tried + batch, (tried // BLOCK + 1) * BLOCK))
-            accepted = points[has_at_least(lows, highs, points, at_least)]
+            accepted = points[count_matches(lows, highs, points, enough=at_least) >= at_least]
             found.append(accepted)
             tried, count = tried + len(points), count + len(accepted)
             refuse_sparse(count, tried, at_least, len(lows))
@@ -262,7 +257,7 @@ def check_seed(seed: int) -> None:
 
 
 def refuse_sparse(accepted: int, tried: int, at_least: int, subscribers: int) -> None:
-    """Raise when so few candidate events have enough matches that the search would go on for hours."""
+    """Raise if so few candidate events have enough matches that the search would take hours."""
     if tried >= 1 / _LEAST_ACCEPTANCE and accepted < _LEAST_ACCEPTANCE * tried:
         raise InputError(
             f"events: {accepted} of {tried} candidates match {at_least} or more of {subscribers} subscribers"

@@ -1,4 +1,4 @@
-"""Foreign tables described in TOML, so that runs and comparisons take them as they are.
+"""Foreign tables described in TOML, for runs and comparisons that use them without an import.
 
     [table]
     file = "orders.csv"
@@ -18,9 +18,9 @@
     city = "string"
     level = ["info", "warning", "error"]
 
-With `[table.topics]` the interests are topics: `file = "tree.csv"`, `column`, `separator`, `implied` say
-which there are, and `columns = { topic = "section" }` to which each row subscribes. Paths are relative to the
-TOML file.
+With `[table.topics]` the interests are topics: `file = "tree.csv"`, `column`, `separator` and `implied`
+describe the tree, and `columns = { topic = "section" }` is the column with the topic of each subscription.
+Paths are relative to the TOML file.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ from typing import Any
 import numpy as np
 
 from sub2sub.errors import InputError
-from workloads.folder.attribute_columns import find_types, guess_ranges
-from workloads.folder.pieces import EventTable, SubscriptionTable, gather
+from workloads.files.manifest import MANIFEST
+from workloads.folder.foreign import range_tables
+from workloads.folder.pieces import Pieces
+from workloads.folder.rejected import Rejected
 from workloads.folder.stored import Stored, open_folder
 from workloads.folder.tables import Rows, TextForm, is_table
-from workloads.folder.topic_tables import TopicColumn, TreeForm, read_tree
-from workloads.generate.topic_ranges import depth_first, last_below
+from workloads.folder.topic_tables import read_tree, topic_columns
 from workloads.settings.documents import Document
 from workloads.settings.models import table
 from workloads.spec.types import KINDS, ValueType
@@ -50,13 +51,13 @@ class TreeFile:
     Attributes
     ----------
     file : path
-        One topic per row.
+        A table with one topic per row.
     column : str
         Its column; `path` or `topic` if not given.
     separator : str
-        Between the names of a path; a dot if not given.
+        Text between the names of a path; a dot if not given.
     implied : bool
-        Whether supertopics that are not listed are added.
+        Whether to add supertopics that are not listed.
     """
 
     file: Path
@@ -76,17 +77,17 @@ class TableSettings:
     events : path
         The events.
     columns : table
-        Attribute to a column, or to a list of two: low and high.
+        The column of each attribute, or a list of two columns: low and high.
     event_columns : table
-        Attribute to its column of the events, where it is called otherwise.
+        Columns of attributes in the table of events, if they have other names than the attributes.
     types : table
-        Attribute to float, int, bool, string, timestamp, date, enum, or to the list of an enum's values.
+        The type of each attribute: float, int, bool, string, timestamp, date, enum, or a list of values.
     key : str
-        A column that names the subscribers.
+        Column with the names of the subscribers.
     delimiter, decimal, thousands, encoding : str
-        Of text files, as in `sub2sub workload import`.
+        Format of text files, as in `sub2sub workload import`.
     topics : TreeFile
-        The tree, where interests are topics.
+        The tree of topics, if interests are topics.
     """
 
     file: Path
@@ -102,77 +103,61 @@ class TableSettings:
     topics: TreeFile | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be columns or types."""
+        """Refuse invalid columns and types."""
         for name, where in self.columns.items():
-            pair = isinstance(where, list | tuple) and len(where) == 2 and all(map(_is_text, where))
-            if not (_is_text(where) or pair):
+            if not (isinstance(where, str) or (_are_texts(where) and len(where) == 2)):
                 raise InputError(f"columns.{name}: expected a column or a list of two, got {where!r}")
         for name, where in self.event_columns.items():
-            if not _is_text(where):
+            if not isinstance(where, str):
                 raise InputError(f"event_columns.{name}: expected a column, got {where!r}")
         for name, kind in self.types.items():
-            if kind not in KINDS and not (isinstance(kind, list) and all(map(_is_text, kind))):
+            if kind not in KINDS and not _are_texts(kind):
                 raise InputError(
                     f"types.{name}: expected one of {', '.join(KINDS)}, or a list of texts, got {kind!r}"
                 )
 
     @property
     def form(self) -> TextForm:
-        """How text files are written."""
+        """Format of text files."""
         return TextForm(self.delimiter, self.decimal, self.thousands, self.encoding)
 
     def open(self, name: str) -> Stored:
-        """Read the tables; a row that cannot be used is refused."""
-        return self._open_topics(self.topics, name) if self.topics else self._open_ranges(name)
-
-    def _open_ranges(self, name: str) -> Stored:
+        """Read the tables; an invalid row is an error."""
         rows, published = Rows(self.file, self.form), Rows(self.events, self.form) if self.events else None
-        mapping = {key: where if _is_text(where) else tuple(where) for key, where in self.columns.items()}
-        columns = mapping or guess_ranges(rows)
-        at_events = {key: self.event_columns.get(key, key) for key in columns}
-        given = {key: ValueType("enum", tuple(kind)) if isinstance(kind, list) else kind
-                 for key, kind in self.types.items()}  # fmt: skip
-        types = find_types(rows, columns, published, at_events, given)
-        boxes = SubscriptionTable(rows, columns, types, key=self.key)
-        found, bad = gather(boxes, 2 * len(columns) + bool(self.key))
+        boxes: Pieces
+        points: Pieces | None
+        topics = None
+        if self.topics is None:
+            pairs = {name: tuple(at) if _are_texts(at) else at for name, at in self.columns.items()}
+            given = {
+                name: ValueType("enum", tuple(kind)) if _are_texts(kind) else kind
+                for name, kind in self.types.items()
+            }
+            boxes, points = range_tables(rows, published, pairs, self.event_columns, given, key=self.key)
+            types = dict(boxes.types)
+        else:
+            if set(self.columns) - {"topic"} or set(self.event_columns) - {"topic"} or self.types:
+                raise InputError("columns: expected topic = COLUMN only, as interests are topics")
+            tree, types = self.topics, {"topic": ValueType("int")}
+            paths, _ = read_tree(
+                tree.file, tree.column, form=self.form, separator=tree.separator, implied=tree.implied
+            )
+            at, at_events = (each.get("topic", "topic") for each in (self.columns, self.event_columns))
+            topics, boxes, points = topic_columns(
+                paths, rows, published,
+                column=at, event_column=at_events, separator=tree.separator, key=self.key,
+            )  # fmt: skip
+        found, bad = boxes.gather()
         bad.refuse(str(self.file))
-        points = np.empty((0, len(columns)))
-        if published is not None:
-            events, bad = gather(EventTable(published, at_events, types), len(columns))
-            bad.refuse(str(self.events))
-            points = np.stack(events, axis=1)
-        ends = found[: 2 * len(columns)]
+        events, bad = points.gather() if points else ([np.empty(0)] * len(types), Rejected.of({}))
+        bad.refuse(str(self.events))
+        lows, highs = (np.stack(found[side : 2 * len(types) : 2], axis=1) for side in (0, 1))
         keys = found[-1].tolist() if self.key else None
-        return Stored(
-            name, types, np.stack(ends[::2], axis=1), np.stack(ends[1::2], axis=1), points, keys=keys
-        )
-
-    def _open_topics(self, tree: TreeFile, name: str) -> Stored:
-        if set(self.columns) - {"topic"} or set(self.event_columns) - {"topic"} or self.types:
-            raise InputError("columns: expected topic = COLUMN only, as interests are topics")
-        paths, _ = read_tree(
-            tree.file, tree.column, form=self.form, separator=tree.separator, implied=tree.implied
-        )
-        topics = depth_first(tuple(paths))
-        number = {path: place for place, path in enumerate(topics)}
-        form = TreeForm(tree.separator, tree.implied)
-        column = self.columns.get("topic", "topic")
-        boxes = TopicColumn(Rows(self.file, self.form), column, number, form, last_below(topics), self.key)
-        found, bad = gather(boxes, 2 + bool(self.key))
-        bad.refuse(str(self.file))
-        points = np.empty((0, 1))
-        if self.events is not None:
-            at = self.event_columns.get("topic", "topic")
-            events, bad = gather(TopicColumn(Rows(self.events, self.form), at, number, form), 1)
-            bad.refuse(str(self.events))
-            points = events[0][:, None]
-        keys = found[2].tolist() if self.key else None
-        lows, highs = found[0][:, None], found[1][:, None]
-        return Stored(name, {"topic": ValueType("int")}, lows, highs, points, keys=keys, topics=topics)
+        return Stored(name, types, lows, highs, np.stack(events, axis=1), keys=keys, topics=topics)
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
 
 
 @dataclass(frozen=True)
@@ -186,28 +171,29 @@ TABLE_WORKLOAD = table(TableWorkload)
 """The type of a description of tables, for `workloads.settings`."""
 
 
+def _described(path: Path) -> TableSettings:
+    workload: TableWorkload = Document.open(path).read(TABLE_WORKLOAD)
+    return workload.table
+
+
 def is_stored(path: Path) -> bool:
-    """Whether a path is a workload folder, a table, or a TOML file that describes one."""
+    """Whether a path is a workload folder, a table, or a TOML file that describes tables."""
     if path.suffix == ".toml":
         return path.is_file() and "table" in Document.open(path).data
-    return (path / "manifest.json").exists() or path.is_dir() or is_table(path)
+    return path.is_dir() or is_table(path)
 
 
 def stored_files(path: Path) -> list[Path]:
-    """The files that say what is stored: a folder's manifest, a table, a description and what it names."""
+    """The files that determine the data: a folder's manifest; a table; a description and its tables."""
     if path.suffix == ".toml":
-        described: TableWorkload = Document.open(path).read(TABLE_WORKLOAD)
-        settings = described.table
+        settings = _described(path)
         tree = settings.topics.file if settings.topics else None
         return [path, *(file for file in (settings.file, settings.events, tree) if file and file.is_file())]
-    return [file for file in (path / "manifest.json", path) if file.is_file()]
+    return [file for file in (path / MANIFEST, path) if file.is_file()]
 
 
 def open_stored(path: Path) -> Stored:
     """The interests in a workload folder, a table, or the tables that a TOML file describes."""
-    if (path / "manifest.json").exists():
+    if (path / MANIFEST).exists():
         return open_folder(path)
-    if path.suffix == ".toml":
-        described: TableWorkload = Document.open(path).read(TABLE_WORKLOAD)
-        return described.table.open(path.stem)
-    return TableSettings(path).open(path.stem)
+    return (_described(path) if path.suffix == ".toml" else TableSettings(path)).open(path.stem)

@@ -3,9 +3,9 @@
 [topics]
 fanout = [10, 10, 5]        # a regular tree; or count = 1000 and max_depth = 8 for a random one;
                             # or file = "tree.csv", column = "topic"; or paths = [".", ".sport"]
-exponent = 1.0              # Zipf's law of subscribers over topics
-depth_bias = 1.5            # factor on a topic's share per level: above 1, special topics are preferred
-event_exponent = 0.5        # Zipf's law of events
+exponent = 1.0              # of the Zipf law of subscribers over topics
+depth_bias = 1.5            # factor on a topic's share per level of depth: above 1, deep topics are preferred
+event_exponent = 0.5        # of the Zipf law of events
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from workloads.generate.topic_ranges import TopicRanges
 from workloads.generate.topics import TopicSpec, random_tree, regular_tree
 from workloads.settings.models import table
 from workloads.settings.parameters import plain
-from workloads.settings.reading import read
 
 _TREES = ("fanout", "count", "file", "paths")
 _COMPANIONS = {"max_depth": "count", "tree_seed": "count", "column": "file"}
@@ -31,16 +30,16 @@ _LAW = ("exponent", "depth_bias", "event_exponent")
 
 @dataclass(frozen=True)
 class TopicTable:
-    """A tree of topics, given as one of `fanout`, `count`, `file` and `paths`, and how popular they are.
+    """A tree of topics, given as one of `fanout`, `count`, `file` and `paths`, and the topics' popularity.
 
     Attributes
     ----------
     fanout : tuple of int
-        Subtopics of the root, of each of those, and so on: a regular tree.
+        Number of subtopics of the root, of each of its subtopics, and so on: a regular tree.
     count : int
-        Topics of a random tree.
+        Number of topics of a random tree.
     max_depth : int
-        Of a random tree; 8 if not given.
+        Depth of a random tree; 8 if not given.
     tree_seed : int
         Random seed of a random tree; 0 if not given.
     file : path
@@ -48,13 +47,13 @@ class TopicTable:
     column : str
         Its column of paths; `topic` if not given.
     paths : tuple of str
-        The topics themselves, such as `.` and `.sport`.
+        The topics, such as `.` and `.sport`.
     exponent : float
-        Of the subscribers' Zipf law; 0 for equal shares.
+        Exponent of the Zipf law of subscribers over topics; 0 for equal shares.
     depth_bias : float
-        Factor on a topic's share per level of depth; above 1, special topics are preferred.
+        Factor on a topic's share per level of depth; above 1, deep topics are preferred.
     event_exponent : float
-        Of the events' Zipf law, over the same ranks.
+        Exponent of the Zipf law of events over topics, with the same ranks.
     """
 
     fanout: tuple[int, ...] | None = None
@@ -70,7 +69,7 @@ class TopicTable:
     spec: TopicSpec = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Make the topics, and refuse what makes none."""
+        """Refuse contradictory settings, and make the topics."""
         given = [key for key in _TREES if getattr(self, key) is not None]
         if len(given) != 1:
             raise InputError(f"topics: expected one of {', '.join(_TREES)}, got {', '.join(given) or 'none'}")
@@ -90,7 +89,7 @@ class TopicTable:
 
     @property
     def shape(self) -> dict[str, Any]:
-        """What the tree was made from; the topics of a file themselves, so that a manifest says it all."""
+        """The settings that give the same tree again; for a file, its topics."""
         if self.file is not None:
             return {"paths": list(self.spec.topics)}
         given = ((key, getattr(self, key)) for key in (*_TREES, *_COMPANIONS))
@@ -104,11 +103,11 @@ class TopicWorkload:
     Attributes
     ----------
     topics : TopicTable
-        The tree of topics, and how popular they are.
+        The tree of topics, and their popularity.
     name : str
-        Of the workload; that of its file if not given.
+        Name of the workload; by default the name of its file.
     churn : Churn
-        Arrivals and departures; if not given, all subscribers stay throughout.
+        Joins and leaves; if not given, all subscribers stay throughout.
     """
 
     topics: TopicTable
@@ -125,23 +124,9 @@ def _ranges(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[s
 TOPIC_WORKLOAD = table(TopicWorkload, make=_ranges)
 
 
-def topic_workload(data: Mapping[str, Any], folder: Path | None = None) -> TopicRanges:
-    """The topic workload that a dictionary describes.
-
-    Examples
-    --------
-    >>> topic_workload({"name": "news", "topics": {"fanout": [2], "depth_bias": 2.0}}).topics.topics
-    ('.', '.0', '.1')
-    """
-    return read(TOPIC_WORKLOAD, data, folder=folder)  # type: ignore[no-any-return]
-
-
 def topic_dict(spec: TopicRanges) -> dict[str, Any]:
     """The dictionary of a topic workload."""
     law = {key: getattr(spec.topics, key) for key in _LAW}
     shape = {key: plain(value) for key, value in spec.shape.items()}
-    turnover = {"churn": plain(spec.churn)} if spec.churn else {}
-    return {
-        "name": spec.name,
-        "topics": shape | law,
-    } | turnover
+    churn = {"churn": plain(spec.churn)} if spec.churn else {}
+    return {"name": spec.name, "topics": shape | law} | churn

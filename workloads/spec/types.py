@@ -1,4 +1,4 @@
-"""Types of a workload's attributes: the library's own, by names that specs and manifests contain.
+"""Types of a workload's attributes: the library's types, by the names that specs and manifests use.
 
 `sub2sub.geometry.attributes` and `moments` map values to coordinates; files and kernels hold coordinates
 only. This module converts a coordinate back to the text of its value, for tables, figures and pages.
@@ -33,7 +33,7 @@ class ValueType:
     kind : str
         float, int, bool, enum, string, timestamp or date.
     values : tuple of str
-        Of an enum, in order; of a string, those that subscriptions name.
+        The values of an enum, in order; the strings that subscriptions name.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class ValueType:
 
     @cached_property
     def attribute(self) -> Attribute:
-        """The library's type, which says what has which coordinate."""
+        """The library's type, which maps values to coordinates."""
         plain: dict[str, type[Attribute]] = {
             "float": Float, "int": Int, "bool": Bool, "timestamp": Timestamp, "date": Date,
         }  # fmt: skip
@@ -69,13 +69,9 @@ class ValueType:
 
     @property
     def expected(self) -> str:
-        """What a value has to be, in a few words."""
-        many = 8  # values that a message lists
-        return (
-            f"one of {len(self.values)} values"
-            if self.kind == "enum" and len(self.values) > many
-            else self.attribute.expected
-        )
+        """A short description of the valid values."""
+        many = self.kind == "enum" and len(self.values) > 8  # too many for a message
+        return f"one of {len(self.values)} values" if many else self.attribute.expected
 
     @property
     def is_text(self) -> bool:
@@ -89,11 +85,11 @@ class ValueType:
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The whole axis, where the type has one that ends; None where the data or a spec say it."""
+        """Both ends of the axis if the type determines them; else None."""
         return self.attribute.bounds if self.is_text or self.kind == "bool" else None
 
     def text(self, coordinate: float) -> str:
-        """The value at a coordinate, in words; of a coordinate between two strings, the one before it."""
+        """The value at a coordinate, as text; between two strings, the one before the coordinate."""
         if np.isinf(coordinate):
             return "…"
         if self.kind == "float":
@@ -120,7 +116,7 @@ class ValueType:
         return [self.text(coordinate) for coordinate in coordinates.tolist()]
 
     def width(self, length: float) -> str:
-        """A length on the axis, in words.
+        """A length on the axis, as text.
 
         Examples
         --------
@@ -136,7 +132,7 @@ class ValueType:
         return f"{count:g} value{'' if count == 1 else 's'}"
 
     def title(self, name: str) -> str:
-        """An attribute's name, with what its coordinates stand for where they are no numbers.
+        """An attribute's name, with the meaning of its coordinates unless they are the values themselves.
 
         Examples
         --------
@@ -144,14 +140,15 @@ class ValueType:
         ('size: 0 S, 1 L', 'due (days since 1970)')
         """
         if self.values:
-            step, few = (2, 1) if self.kind == "string" else (1, 0), self.values[:6]
-            listed = [f"{step[0] * place + step[1]} {value}" for place, value in enumerate(few)]
+            few = self.values[:6]
+            places = range(1, 12, 2) if self.kind == "string" else range(6)
+            listed = [f"{place} {value}" for place, value in zip(places, few, strict=False)]
             return f"{name}: {', '.join(listed)}{', …' if len(self.values) > len(few) else ''}"
         unit = {"timestamp": " (µs since 1970)", "date": " (days since 1970)", "bool": ": 0 false, 1 true"}
         return name + unit.get(self.kind, "")
 
     def to_dict(self) -> dict[str, Any]:
-        """As a manifest keeps it."""
+        """The form in manifests."""
         return {"type": self.kind, **({"values": list(self.values)} if self.values else {})}
 
 
@@ -166,20 +163,19 @@ def _moment(since: timedelta) -> str:
 
 
 def types_to(types: Mapping[str, ValueType]) -> dict[str, dict[str, Any]]:
-    """Types by attribute, for a manifest."""
+    """Types by attribute, in the form of a manifest."""
     return {name: kind.to_dict() for name, kind in types.items()}
 
 
 def types_from(names: list[str], data: Mapping[str, Mapping[str, Any]] | None) -> dict[str, ValueType]:
-    """Types by attribute, of a manifest; floats where it says nothing.
+    """Types by attribute, from the form of a manifest; float for attributes that it leaves out.
 
     Examples
     --------
     >>> types_from(["x", "size"], {"size": {"type": "int"}})["size"].kind
     'int'
     """
-    found = {}
-    for name in names:
-        given = (data or {}).get(name, {})
-        found[name] = ValueType(given.get("type", "float"), tuple(given.get("values", ())))
-    return found
+    given = {name: (data or {}).get(name, {}) for name in names}
+    return {
+        name: ValueType(own.get("type", "float"), tuple(own.get("values", ()))) for name, own in given.items()
+    }

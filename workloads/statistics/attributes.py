@@ -1,8 +1,8 @@
 """Interest along each attribute and widths of ranges, computed in one pass over the files.
 
-An end is open where it is infinite, or where a range, not an exact value, reaches to the end of its axis,
-which is how a wildcard is written. The density of interest at a value is the share of subscriptions whose
-range holds it.
+An end of a range is open if it is infinite, or if the range is not an exact value and extends to the end of
+its axis, as wildcards do. The density of interest at a value is the share of subscriptions whose range
+contains it.
 """
 
 from __future__ import annotations
@@ -10,26 +10,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from workloads.folder.layout import Workload, parts, read_subscriptions
-from workloads.spark.tasks import run_tasks
-from workloads.statistics.spread import KNOTS, Spread
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
+from workloads.spark.tasks import Spark, run_tasks
+from workloads.statistics.spread import Spread
 
 _SIDES = ("low", "high", "width")
-_POINTS = 256  # at which density is told
+_POINTS = 256  # at which density is given
 _OPEN = ("low", "high", "exact")
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Of one attribute's ranges: spreads of low, high, width; how many are open below, open above, exact."""
+    """Ranges of one attribute: spreads of low, high and width; numbers of open lows, open highs and exact."""
 
     spreads: dict[str, Spread]
     counts: dict[str, int]
@@ -45,16 +42,14 @@ def _ends(workload: Workload) -> dict[str, tuple[float, float]]:
     return found | ({a.name: (a.low, a.high) for a in spec.attributes} if spec else {})
 
 
-def axes(workload: Workload, spark: SparkSession | None = None, knots: int = KNOTS) -> dict[str, Axis]:
-    """The statistics of each attribute's ranges; spreads do not contain infinite ends and widths."""
-    import pyarrow as pa
-
+def axes(workload: Workload, spark: Spark = None) -> dict[str, Axis]:
+    """The statistics of each attribute's ranges; spreads do not include infinite ends and widths."""
     files = parts(workload.folder.resolve() / "subscriptions", workload.subscribers)
     schema = pa.schema(
         [("attribute", pa.string()), ("side", pa.string()), ("total", pa.float64()),
          ("values", pa.list_(pa.float64())), ("weights", pa.list_(pa.float64())), ("special", pa.int64())]
     )  # fmt: skip
-    task = partial(_file_axes, files, _ends(workload), schema, knots)
+    task = partial(_file_axes, files, _ends(workload), schema)
     found = run_tasks(spark, len(files), task, schema).to_pylist()
     return {name: _together([row for row in found if row["attribute"] == name]) for name in workload.names}
 
@@ -71,10 +66,8 @@ def _together(rows: list[dict[str, Any]]) -> Axis:
 
 
 def _file_axes(
-    files: list[Path], ends: dict[str, tuple[float, float]], schema: pa.Schema, knots: int, number: int
+    files: list[Path], ends: dict[str, tuple[float, float]], schema: pa.Schema, number: int
 ) -> pa.Table:
-    import pyarrow as pa
-
     _, _, lows, highs = read_subscriptions(files[number], list(ends))
     rows = []
     for axis, (name, (first, last)) in enumerate(ends.items()):
@@ -84,7 +77,7 @@ def _file_axes(
         wide = low < high
         special = {"low": wide & (low <= first), "high": wide & (high >= last), "width": ~wide}
         for side, column in columns.items():
-            spread = Spread.of(column[np.isfinite(column)], knots)
+            spread = Spread.of(column[np.isfinite(column)])
             rows.append(
                 {"attribute": name, "side": side, "total": spread.total, "values": spread.values,
                  "weights": spread.weights, "special": int(special[side].sum())}
@@ -93,12 +86,10 @@ def _file_axes(
 
 
 def shares(workload: Workload, found: dict[str, Axis]) -> pa.Table:
-    """Each attribute's type and axis, and the shares of its ranges open below, open above, exact values.
+    """Each attribute's type and axis, and the shares of ranges with an open low, an open high, exact values.
 
-    `least` and `greatest` are coordinates, `first` and `last` the values there as text.
+    `least` and `greatest` are coordinates, `first` and `last` their values as text.
     """
-    import pyarrow as pa
-
     rows = []
     for name, axis in found.items():
         kind, n = workload.types[name], max(1, workload.subscribers)
@@ -115,12 +106,10 @@ def shares(workload: Workload, found: dict[str, Axis]) -> pa.Table:
 
 
 def density(workload: Workload, found: dict[str, Axis]) -> pa.Table:
-    """Interest along each attribute: attribute, value, share of the subscriptions whose range holds it.
+    """Interest along each attribute: attribute, value, share of the subscriptions whose range contains it.
 
-    `value` is a coordinate and `text` the value there. An attribute with few values has a row for each.
+    `value` is a coordinate and `text` its value. An attribute with few values has a row for each.
     """
-    import pyarrow as pa
-
     tables = []
     for name, axis in found.items():
         if not axis["low"].count or not axis["high"].count:
@@ -130,7 +119,7 @@ def density(workload: Workload, found: dict[str, Axis]) -> pa.Table:
         few = kind.is_whole and last - first < 2 * _POINTS
         x = np.arange(first, last + 1) if few else np.linspace(first, last, _POINTS)
         if kind.kind == "string" and kind.values and few:
-            x = x[x % 2 == 1]  # between them are strings that nobody names
+            x = x[x % 2 == 1]  # even coordinates are strings that no subscription names
         begun = workload.subscribers - axis["low"].count + axis["low"].below(x, True)
         share = (begun - axis["high"].below(x, False)) / max(1, workload.subscribers)
         columns = {"attribute": pa.repeat(name, len(x)), "value": x, "text": kind.texts(x), "share": share}

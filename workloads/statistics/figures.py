@@ -1,6 +1,6 @@
-"""Figures of the results of many runs, with intervals of means; also what all figures share.
+"""Figures of the results of many runs, with intervals of means, and functions that all figures use.
 
-Colours are those of Okabe and Ito, which stay apart for colour-blind eyes; dashes repeat what they say.
+Colours are those of Okabe and Ito, which colour-blind readers can distinguish; dashes differ as well.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from workloads.files.atomic import atomic_write
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from matplotlib.axes import Axes
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES = ("-", "--", ":", "-.", "-", "--", ":")
-_STYLE: dict[str, Any] = {
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+DASHES = ["-", "--", ":", "-.", "-", "--", ":"]
+STYLE: dict[str, Any] = {
     "font.size": 11, "axes.titlesize": 12, "axes.grid": True, "grid.color": "#dddddd", "axes.axisbelow": True,
     "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "lines.linewidth": 1.7,
 }  # fmt: skip
@@ -34,7 +34,7 @@ def figure(path: Path, panels: int = 1) -> Iterator[Sequence[Axes]]:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    with plt.rc_context(_STYLE):  # type: ignore[arg-type]
+    with plt.rc_context(STYLE):  # type: ignore[arg-type]
         size = (2.6 + 3.8 * panels, 3.6)
         figure, axes = plt.subplots(1, panels, figsize=size, layout="constrained", squeeze=False)
         try:
@@ -62,20 +62,16 @@ def _by_length(axes: Axes) -> None:
     axes.xaxis.set_major_formatter("{x:g}")
 
 
-def draw_runs(tables: Mapping[str, pa.Table], out: Path) -> list[Path]:
-    """Draw what there is of `describe_runs`' tables into a folder; the paths of the figures."""
-    drawn: list[Path] = []
+def draw_runs(tables: Mapping[str, pa.Table], out: Path) -> None:
+    """Draw figures of the tables of `describe_runs` that have rows, into a folder."""
     for name, (draw, panels) in _FIGURES.items():
         if name in tables and tables[name].num_rows:
-            path = out / f"{name}.png"
-            with figure(path, panels) as axes:
+            with figure(out / f"{name}.png", panels) as axes:
                 draw(axes, tables)
-            drawn.append(path)
-    return drawn
 
 
 def _groups(table: pa.Table, axes: Axes) -> list[tuple[int, str, Any]]:
-    """Number, name and rows (a pandas frame) of the groups that one figure has colours for."""
+    """Number, name and rows (a pandas frame) of the groups, at most as many as there are colours."""
     frame = table.to_pandas()
     names = list(dict.fromkeys(frame["group"]))
     if len(names) > len(COLOURS):
@@ -86,7 +82,7 @@ def _groups(table: pa.Table, axes: Axes) -> list[tuple[int, str, Any]]:
 
 
 def _band(axes: Axes, x: str, rows: Any, number: int, label: str, scale: float = 1.0) -> None:
-    """The mean over runs, and its interval where there are several; nothing drawn here is below 0."""
+    """Draw the mean over runs, and its interval if there are several; no quantity here is below 0."""
     colour = COLOURS[number]
     runs = f" ({int(rows['runs'].max())} runs)" if len(rows) else ""
     look: dict[str, Any] = {"color": colour, "linestyle": DASHES[number], "label": label + runs}

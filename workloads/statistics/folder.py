@@ -1,6 +1,6 @@
 """A folder of statistics: Parquet tables, `statistics.md`, figures, and a manifest of kind "stats".
 
-The manifest has the fields of a run's, so that `sub2sub report` takes the folder in beside runs. It is the
+The manifest has the same fields as that of a run, so that `sub2sub report` can include the folder. It is the
 first file that is removed and the last that is written: a folder without it is not complete.
 """
 
@@ -8,25 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from workloads.files.atomic import atomic_write, remove_drafts, write_text
 from workloads.files.checked import write_parquet
 from workloads.files.manifest import MANIFEST, begin_manifest, read_manifest, write_manifest
-from workloads.folder.steps import clear
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from workloads.files.places import remove
 
 _ROWS = 60  # of a table in Markdown; all are in Parquet
 
 
 def begin_folder(out: Path) -> None:
-    """Remove what earlier statistics left in a folder, the manifest first; other files are not touched."""
+    """Remove earlier statistics from a folder, the manifest first; other files stay."""
     remove_drafts(out)
     if (read_manifest(out) or {}).get("kind") == "stats":
         (out / MANIFEST).unlink()
-        clear(out / "loads")
+        remove(out / "loads")
         for pattern in ("*.parquet", "*.png", "*.md"):
             for file in out.glob(pattern):
                 file.unlink()

@@ -1,16 +1,14 @@
-"""Means over runs with Student's confidence intervals: every run counts once, however many rows it has."""
+"""Means over runs with Student's confidence intervals; every run has the same weight."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+import pyarrow as pa
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
+from workloads.arrays import Floats, Integers, Mask
 
 CONFIDENCE = 0.95
 _SHARES = ("links", "complete", "hit_ratio", "r2")
@@ -22,7 +20,7 @@ def values_by_run(frame: pd.DataFrame, keys: Sequence[str], metrics: Sequence[st
     Returns
     -------
     DataFrame
-        `run`, the keys, `metric` and `value`. Missing values and NaN do not count.
+        `run`, the keys, `metric` and `value`. Missing values and NaN are ignored.
 
     Examples
     --------
@@ -35,26 +33,26 @@ def values_by_run(frame: pd.DataFrame, keys: Sequence[str], metrics: Sequence[st
 
 
 def sums_by_run(frame: pd.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> pd.DataFrame:
-    """The same as sums: `total` and `count` in place of `value`, so that parts of a run can be added up."""
+    """As `values_by_run`, with `total` and `count` instead of `value`, so that parts can be added up."""
     cells = frame.melt(["run", *keys], list(metrics), "metric", "value").astype({"value": float})
     groups = cells.dropna(subset=["value"]).groupby(["run", *keys, "metric"], dropna=False, observed=True)
     return groups["value"].agg(total="sum", count="count").reset_index()
 
 
 def means_of_sums(sums: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """The values of what `sums_by_run` returned, for one part of the runs or for several together."""
+    """The means of sums from `sums_by_run`, of one part of the runs or of several together."""
     whole = sums.groupby(["run", *keys, "metric"], dropna=False)[["total", "count"]].sum().reset_index()
     return whole.assign(value=whole["total"] / whole["count"]).drop(columns=["total", "count"])
 
 
 def means_over_runs(values: pd.DataFrame, keys: Sequence[str]) -> pa.Table:
-    """Means over runs of what `values_by_run` returns.
+    """Means over runs of the values that `values_by_run` returns.
 
     Returns
     -------
     pyarrow Table
         The keys, `metric`, `runs`, `mean`, `low` and `high` (Student's 95 % interval of the mean, cut off at
-        0 where no run is below it and at 1 for shares; empty for a single run), `least` and `greatest`.
+        0 if no run is below it and at 1 for shares; empty for a single run), `least` and `greatest`.
 
     Examples
     --------
@@ -63,22 +61,26 @@ def means_over_runs(values: pd.DataFrame, keys: Sequence[str]) -> pa.Table:
     >>> means_over_runs(values, [])["mean"].to_pylist()
     [0.6]
     """
-    import pyarrow as pa
-    from scipy import special
-
     groups = values.groupby([*keys, "metric"], dropna=False)["value"]
     found = groups.agg(runs="count", mean="mean", deviation="std", least="min", greatest="max").reset_index()
     runs, mean = found["runs"].to_numpy(), found["mean"].to_numpy()
-    quantile = special.stdtrit(np.maximum(runs - 1, 1), 0.5 + CONFIDENCE / 2)
-    reach = quantile * found["deviation"].to_numpy(float) / np.sqrt(runs)
-    low = np.where(found["least"] >= 0, np.maximum(mean - reach, 0.0), mean - reach)
-    high = np.where(_are_shares(found["metric"]), np.minimum(mean + reach, 1.0), mean + reach)
+    half = half_interval(found["deviation"].to_numpy(float), runs)
+    low = np.where(found["least"] >= 0, np.maximum(mean - half, 0.0), mean - half)
+    high = np.where(_are_shares(found["metric"]), np.minimum(mean + half, 1.0), mean + half)
     table = pa.Table.from_pandas(found, preserve_index=False)
     for name, end in (("low", low), ("high", high)):
         table = table.append_column(name, pa.array(end, mask=runs < 2))
     return table.select([*keys, "metric", "runs", "mean", "low", "high", "least", "greatest"])
 
 
-def _are_shares(metrics: Sequence[str]) -> NDArray[np.bool_]:
+def half_interval(deviation: Floats, runs: Integers) -> Floats:
+    """Half the width of Student's interval of a mean, from the standard deviation and the number of runs."""
+    from scipy import special
+
+    quantile: Floats = special.stdtrit(np.maximum(runs - 1, 1), 0.5 + CONFIDENCE / 2)
+    return quantile * deviation / np.sqrt(runs)
+
+
+def _are_shares(metrics: Sequence[str]) -> Mask:
     """Which metrics cannot exceed 1, by their names."""
     return np.array([name in _SHARES or name.endswith(("_ratio", "_share")) for name in metrics], bool)

@@ -8,34 +8,30 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from workloads.files.checked import read_parquet
+from workloads.files.places import remove
 from workloads.folder.layout import Workload, part, parts, write_part
-from workloads.folder.steps import clear, complete, require
-from workloads.spark.tasks import run_tasks
+from workloads.folder.steps import complete, require
+from workloads.spark.tasks import Spark, run_tasks
 from workloads.statistics.spread import Spread
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 QUANTITIES = ("rings", "successors")
 
 
-def ring_loads(workload: Workload, out: Path, spark: SparkSession | None = None) -> dict[str, Spread]:
-    """Write the loads of subscribers to a folder; return their spread, with subscribers on no ring.
+def ring_loads(workload: Workload, out: Path, spark: Spark = None) -> dict[str, Spread]:
+    """Write the loads of subscribers to a folder; return their spread.
 
-    Columns: subscriber, rings, successors (distinct ones), all int64; subscribers on no ring are left out.
+    Columns: subscriber, rings, successors (distinct ones), all int64. The folder does not have subscribers
+    without a ring; the spread includes them.
     """
-    import pyarrow as pa
-
     folder = workload.folder.resolve() / "rings"
     files = sorted(require(folder, "rings", "sub2sub workload match --rings"))
     arcs = len(files) // max(1, len(parts(folder, workload.events)))
-    clear(out)
+    remove(out)
     schema = pa.schema(
         [("arc", pa.int64()), ("quantity", pa.string()), ("value", pa.int64()), ("subscribers", pa.int64())]
     )
@@ -46,27 +42,21 @@ def ring_loads(workload: Workload, out: Path, spark: SparkSession | None = None)
         rows = found[found["quantity"] == quantity]
         written = [int(rows.loc[rows["arc"] == arc, "subscribers"].sum()) for arc in range(arcs)]
         none = workload.subscribers - sum(written)
-        values = np.append(rows["value"].to_numpy(np.float64), 0.0)
-        weights = np.append(rows["subscribers"].to_numpy(np.float64), float(none))
-        there = Spread(values, weights, float(values @ weights))
-        spreads[quantity] = Spread.together([there]) if none else Spread.together([_without_last(there)])
+        values, weights = (rows[column].to_numpy(np.float64) for column in ("value", "subscribers"))
+        on_rings = Spread(values, weights, float(values @ weights))
+        on_none = [Spread(np.zeros(1), np.full(1, float(none)))] if none else []
+        spreads[quantity] = Spread.together([on_rings, *on_none])
     complete(out, [part(out, arc) for arc in range(arcs)], written)
     return spreads
 
 
-def _without_last(spread: Spread) -> Spread:
-    return Spread(spread.values[:-1], spread.weights[:-1], spread.total)
-
-
 def _arc_loads(folder: Path, files: list[str], arcs: int, out: Path, schema: pa.Schema, arc: int) -> pa.Table:
-    import pyarrow as pa
-
     columns = ["subscriber", "successor"]
     tables = [read_parquet(folder / name, columns=columns) for name in files[arc::arcs]]
     grouped = pa.concat_tables(tables).group_by("subscriber")
     counted = grouped.aggregate([("successor", "count"), ("successor", "count_distinct")])
     loads = counted.rename_columns(["subscriber", *QUANTITIES]).sort_by("subscriber")
-    write_part(part(out, arc), loads)
+    write_part(out, arc, loads)
     pieces = []
     for quantity in QUANTITIES:
         value, subscribers = np.unique(loads[quantity].to_numpy(), return_counts=True)

@@ -1,7 +1,7 @@
 """Overlapping subscribers and ring links of a sample of peers.
 
-A peer's links are what ring selection (Figure 3 of Sub-2-Sub) keeps of everybody it overlaps, so they are the
-links of a converged overlay. Candidates are visited by their distance on the ring; once the peer's box is
+The links of a peer are those that ring selection (Figure 3 of Sub-2-Sub) keeps of all peers that it overlaps:
+the links of a converged overlay. Candidates are visited by their distance on the ring; once the peer's box is
 covered, no further one is kept. In a large population this is after a few hundred of many thousands.
 Selecting in each file first, and then among the selected, gives the same result, so each file is one task.
 """
@@ -10,34 +10,27 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
 from sub2sub import select_ring
 from sub2sub.kernels.compilation import kernel
-from workloads.folder.layout import ROWS_PER_FILE, Workload, parts, read_subscriptions
-from workloads.spark.tasks import run_tasks
+from workloads.arrays import Floats, Integers
+from workloads.folder import layout
+from workloads.folder.layout import Workload
+from workloads.spark.tasks import Spark, run_tasks
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Box = tuple[Floats, Floats, int]  # low, high, ring ID
 
-_FIRST_LOOK = 512  # of the nearest, before asking whether they cover the box
+_FIRST_LOOK = 512  # nearest candidates that are tried first
 
 
-def peer_sample(workload: Workload, peers: int = 100, spark: SparkSession | None = None) -> pa.Table:
+def peer_sample(workload: Workload, peers: int = 100, spark: Spark = None) -> pa.Table:
     """Overlapping subscribers and ring links of evenly spaced peers: subscriber, overlaps, links (int64)."""
-    import pyarrow as pa
-
     spaced = np.linspace(0, workload.subscribers - 1, min(peers, workload.subscribers))
     sampled: Integers = np.unique(spaced.astype(np.int64))
-    files = parts(workload.folder.resolve() / "subscriptions", workload.subscribers)
+    files = layout.parts(workload.folder.resolve() / "subscriptions", workload.subscribers)
     own = _rows_of(files, workload.names, sampled)
     schema = pa.schema(
         [("peer", pa.int64()), ("overlaps", pa.int64()),
@@ -58,9 +51,9 @@ def peer_sample(workload: Workload, peers: int = 100, spark: SparkSession | None
 def _rows_of(files: list[Path], names: list[str], sampled: Integers) -> dict[int, Box]:
     """Low, high and ring ID of some subscribers."""
     own: dict[int, Box] = {}
-    for number in np.unique(sampled // ROWS_PER_FILE).tolist():
-        subscriber, ring_id, lows, highs = read_subscriptions(files[number], names)
-        for peer in sampled[sampled // ROWS_PER_FILE == number].tolist():
+    for number in np.unique(sampled // layout.ROWS_PER_FILE).tolist():
+        subscriber, ring_id, lows, highs = layout.read_subscriptions(files[number], names)
+        for peer in sampled[sampled // layout.ROWS_PER_FILE == number].tolist():
             row = peer - int(subscriber[0])
             own[peer] = (lows[row], highs[row], int(ring_id[row]))
     return own
@@ -69,10 +62,8 @@ def _rows_of(files: list[Path], names: list[str], sampled: Integers) -> dict[int
 def _candidates(
     files: list[Path], names: list[str], own: dict[int, Box], schema: pa.Schema, number: int
 ) -> pa.Table:
-    """How many subscribers in a file each sampled peer overlaps, and those it would choose of them."""
-    import pyarrow as pa
-
-    subscriber, ring_id, lows, highs = read_subscriptions(files[number], names)
+    """How many subscribers in a file each sampled peer overlaps, and which of them it would select."""
+    subscriber, ring_id, lows, highs = layout.read_subscriptions(files[number], names)
     rows = []
     for peer, (low, high, own_id) in own.items():
         near = overlapping(lows, highs, low, high)
@@ -85,7 +76,7 @@ def _candidates(
 
 @kernel
 def overlapping(lows, highs, low, high):
-    """Rows of the closed boxes that have a point in common with one."""
+    """Rows of the closed boxes that overlap a closed box."""
     found = np.empty(lows.shape[0], np.int64)
     count = 0
     for row in range(lows.shape[0]):
@@ -99,16 +90,14 @@ def overlapping(lows, highs, low, high):
 
 def _chosen(own: Box, lows: Floats, highs: Floats, ids: Integers) -> Integers:
     """Rows of the candidates that ring selection keeps."""
-    low, high, own_id = own
-    up = np.argsort(ids.astype(np.uint64) - np.uint64(own_id), kind="stable")
-    box = (low, high, own_id)
-    return np.union1d(_side(box, lows, highs, ids, up, True), _side(box, lows, highs, ids, up[::-1], False))
+    up = np.argsort(ids.astype(np.uint64) - np.uint64(own[2]), kind="stable")
+    return np.union1d(_side(own, lows, highs, ids, up, True), _side(own, lows, highs, ids, up[::-1], False))
 
 
 def _side(own: Box, lows: Floats, highs: Floats, ids: Integers, order: Integers, upward: bool) -> Integers:
-    """Rows kept in one direction, looking at twice as many of the nearest until they cover the box."""
+    """Rows kept in one direction. Four times as many of the nearest are tried until they cover the box."""
     low, high, own_id = own
-    # A candidate like the peer itself, behind all others: kept unless they cover the box.
+    # An artificial last candidate with the peer's own box is kept unless the others cover the box.
     last = np.uint64((own_id - 1 if upward else own_id + 1) % 2**64)
     look = _FIRST_LOOK
     while True:

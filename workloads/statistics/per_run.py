@@ -1,8 +1,8 @@
-"""What each run comes to: the values that statistics average over runs.
+"""The results of each run: the values that statistics average over runs.
 
-A task reads the tables of a few runs and reduces them to one value for each run, statistic, key and metric.
-So memory holds the tables of a few runs per core, of one where they are large; tasks run in threads of this
-process or on Spark (`workloads.spark.tasks`), with the same result.
+A task reads the tables of a few runs, or of one if they are large, and reduces them to one value for each
+run, statistic, key and metric. Tasks run in threads of this process or on Spark (`workloads.spark.tasks`),
+with the same result.
 """
 
 from __future__ import annotations
@@ -10,27 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 
 from sub2sub.errors import InputError
 from workloads.files.checked import read_parquet, read_schema
-from workloads.spark.tasks import StageProgress, run_tasks
+from workloads.spark.tasks import Spark, StageProgress, run_tasks
 from workloads.statistics.intervals import means_of_sums, sums_by_run, values_by_run
 from workloads.statistics.run_folders import Run, rows_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1.0)
 KEYS: Mapping[str, tuple[str, ...]] = {
     "completeness": ("cycle",), "deliveries": ("cycle",), "traffic": ("cycle", "layer"),
     "lengths": ("length",), "hops": ("length",), "hops-law": (), "load": ("quantile",),
 }  # fmt: skip
-"""What the values of a statistic are told apart by, besides run and metric."""
+"""Columns that distinguish the values of a statistic, besides run and metric."""
 
 _RINGS = ("links", "complete")
 _DELIVERIES = (
@@ -41,12 +38,8 @@ _COSTS = ("messages", "failed", "bytes")
 _TOGETHER, _BYTES = 32, 16_000_000  # runs that a task reads at most, and bytes of their files
 
 
-def values_of_runs(
-    spark: SparkSession | None, runs: Sequence[Run], progress: StageProgress | None = None
-) -> pa.Table:
-    """The values of all runs: statistic, run (its place in `runs`), its keys, metric and value."""
-    import pyarrow as pa
-
+def values_of_runs(spark: Spark, runs: Sequence[Run], progress: StageProgress | None = None) -> pa.Table:
+    """The values of all runs: statistic, run (its position in `runs`), its keys, metric and value."""
     types = {"statistic": "string", "run": "int64", "cycle": "int64", "layer": "string", "length": "int64"}
     types |= {"quantile": "double", "metric": "string", "value": "double"}
     schema = pa.schema({name: pa.type_for_alias(alias) for name, alias in types.items()})
@@ -54,8 +47,6 @@ def values_of_runs(
     shares = _shares(runs)
 
     def task(number: int) -> pa.Table:
-        import pandas as pd
-
         parts = [part.assign(statistic=name) for name, part in _statistics(shares[number]).items()]
         if not parts:
             return schema.empty_table()
@@ -67,7 +58,7 @@ def values_of_runs(
 
 
 def _shares(runs: Sequence[Run]) -> list[dict[int, Run]]:
-    """The runs that each task reads, by their places."""
+    """The runs that each task reads, by their positions."""
     shares: list[dict[int, Run]] = []
     left = 0
     for place, run in enumerate(runs):
@@ -104,8 +95,6 @@ def _statistics(runs: Mapping[int, Run]) -> dict[str, pd.DataFrame]:
 
 
 def _frame(runs: Mapping[int, Run], name: str, columns: Mapping[str, str]) -> pd.DataFrame | None:
-    import pandas as pd
-
     having = {place: run.path for place, run in runs.items() if (run.path / f"{name}.parquet").exists()}
     frames = [rows_of(path, name, columns).to_pandas().assign(run=place) for place, path in having.items()]
     return pd.concat(frames, ignore_index=True) if frames else None
@@ -117,12 +106,10 @@ def _last_cycle(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_events(events: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Events with rings of each length, their hops, and the line through these against log2(length)."""
-    import pandas as pd
-
+    """Events with rings of each length, their hops, and the regression line of hops over log2(length)."""
     lengths = events.groupby(["run", "length"]).size().rename("value").reset_index()
     found = {"lengths": lengths.assign(metric="events")}
-    # Only an event that reached everybody has the hops of its ring's length.
+    # Hops against ring length are defined only for events that reached all subscribers.
     complete = events[(events["reached"] >= events["length"]) & (events["length"] > 0)]
     if len(complete):
         laws = [
@@ -134,9 +121,9 @@ def _of_events(events: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _line(x: Any, y: Any) -> dict[str, float]:
-    """Slope, intercept and determination of the least squares line; NaN where x or y does not vary."""
+    """Slope, intercept and r^2 of the least squares line; NaN if x does not vary, r^2 of 1 if y does not."""
     x, y = np.asarray(x, float), np.asarray(y, float)
-    if np.ptp(x) == 0.0:  # their squares need not add up to 0: the mean is rounded
+    if np.ptp(x) == 0.0:  # the sum of squares need not be 0, because the mean is rounded
         return {"slope": np.nan, "intercept": np.nan, "r2": np.nan}
     spread, other = float(((x - x.mean()) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
     both = float(((x - x.mean()) * (y - y.mean())).sum())
@@ -146,19 +133,17 @@ def _line(x: Any, y: Any) -> dict[str, float]:
 
 
 def values_of_tables(
-    spark: SparkSession | None, files: Sequence[Path], keys: Sequence[str], metrics: Sequence[str]
+    spark: Spark, files: Sequence[Path], keys: Sequence[str], metrics: Sequence[str]
 ) -> pd.DataFrame:
     """The mean of each metric within each run, of any Parquet tables.
 
-    Which run a row belongs to is in its column `run`; in a table without one, all rows are of one run.
+    The column `run` tells the run of a row; in a table without this column, all rows belong to one run.
 
     Raises
     ------
     InputError
         For a file that is missing or damaged, or a column that no table has.
     """
-    import pyarrow as pa
-
     for file in files:
         if not file.is_file():
             raise InputError(f"{file}: expected a Parquet file")

@@ -1,30 +1,30 @@
 """Run folders of simulations, found by their manifests.
 
-The writer is `sims.runs.folder`; here only names matter: a folder with a `manifest.json` (kind, name, state),
-an `experiment.toml` with the settings, and Parquet tables with a `cycle`.
+`sims.runs.folder` writes them: a folder with a `manifest.json` (kind, name, state), an `experiment.toml` with
+the settings, and Parquet tables with a column `cycle`.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from sub2sub.errors import InputError
 from workloads.files.checked import read_parquet
 from workloads.files.manifest import read_manifest
+from workloads.settings.documents import Document
+from workloads.settings.toml import leaves
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_KINDS = ("run", "compare", "bench")  # whose tables are those of one simulation
+_KINDS = ("run", "compare", "bench")  # folders with the tables of one simulation
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder, and the group of runs it is averaged with."""
+    """A run folder, and the group of runs with which it is averaged."""
 
     path: Path
     manifest: Mapping[str, Any]
@@ -51,48 +51,26 @@ def _below(path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def unfinished(runs: Sequence[Run]) -> list[Run]:
-    """The runs that were interrupted, failed or are still going."""
+    """The runs that were interrupted, have failed or are still running."""
     return [run for run in runs if run.manifest["state"] != "done"]
 
 
 def grouped(runs: Sequence[Run], settings: Sequence[str]) -> list[Run]:
-    """The same runs, in groups of equal settings, given as keys of `experiment.toml` with dots.
-
-    Raises
-    ------
-    InputError
-        Naming the run that lacks a setting.
-    """
+    """The same runs, in groups of equal settings, given as keys of `experiment.toml` with dots."""
     return [Run(run.path, run.manifest, _label(run, settings)) for run in runs] if settings else list(runs)
 
 
 def _label(run: Run, settings: Sequence[str]) -> str:
     file = run.path / "experiment.toml"
-    try:
-        known = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
-        raise InputError(f"{file}: {failure}") from None
-    parts = []
+    known = dict(leaves(Document.open(file).data))
     for setting in settings:
-        value: Any = known
-        for key in setting.split("."):
-            if not isinstance(value, Mapping) or key not in value:
-                raise InputError(f"{file}: no setting {setting!r} to group by")
-            value = value[key]
-        parts.append(f"{setting} {value}")
-    return ", ".join(parts)
+        if setting not in known:
+            raise InputError(f"{file}: no setting {setting!r} to group by")
+    return ", ".join(f"{setting} {known[setting]}" for setting in settings)
 
 
 def rows_of(folder: Path, name: str, columns: Mapping[str, str]) -> pa.Table:
-    """Columns of the table `name` of a run, by their types in Arrow's words; empty where the table lacks one.
-
-    Raises
-    ------
-    InputError
-        For a table that cannot be read.
-    """
-    import pyarrow as pa
-
+    """Columns of the table `name` of a run, given with their Arrow types; a missing column is null."""
     path = folder / f"{name}.parquet"
     try:
         table, found = read_parquet(path, partitioning=None), {}

@@ -6,41 +6,37 @@
     traffic         per cycle and layer: messages, failures and bytes per peer
     lengths         events with a ring of each length (Figure 7a)
     hops            against ring length (Figure 7b)
-    hops-law        the line through them: hops = intercept + slope log2(length), run by run
+    hops-law        their regression line in each run: hops = intercept + slope log2(length)
     load            messages received and sent by the peers at each quantile (Section 5)
 
-Of events and loads, the last cycle of each run counts. Runs are averaged within their group only. What a run
-comes to is computed by tasks (`workloads.statistics.per_run`), in this process or on Spark.
+Events and loads are those of the last cycle of each run. Runs are averaged within their group only. Tasks
+(`workloads.statistics.per_run`) compute the values of each run, in this process or on Spark.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from sub2sub.errors import InputError
 from workloads.files.checked import read_parquet
 from workloads.files.manifest import read_manifest
-from workloads.spark.tasks import StageProgress
+from workloads.spark.tasks import Spark, StageProgress
 from workloads.statistics.figures import draw_runs
 from workloads.statistics.folder import begin_folder, write_folder
 from workloads.statistics.intervals import means_over_runs, values_by_run
 from workloads.statistics.per_run import KEYS, values_of_runs, values_of_tables
 from workloads.statistics.run_folders import Run, find_runs, grouped, unfinished
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
-
 
 def describe_runs(
-    spark: SparkSession | None, runs: Sequence[Run], progress: StageProgress | None = None
+    spark: Spark, runs: Sequence[Run], progress: StageProgress | None = None
 ) -> dict[str, pa.Table]:
-    """Every statistic that the runs have tables for, by its name; `group` is the first column of each."""
-    import pyarrow.compute as pc
-
+    """All statistics for which the runs have tables, by name; `group` is the first column of each."""
     found = _final(runs)
     values = values_of_runs(spark, runs, progress)
     for name, keys in KEYS.items():
@@ -54,8 +50,6 @@ def describe_runs(
 
 def _final(runs: Sequence[Run]) -> dict[str, pa.Table]:
     """Means of the numbers in the manifests."""
-    import pandas as pd
-
     rows = [
         (place, run.group, name, float(value))
         for place, run in enumerate(runs)
@@ -67,15 +61,13 @@ def _final(runs: Sequence[Run]) -> dict[str, pa.Table]:
 
 
 def _lengths(values: pd.DataFrame) -> pa.Table:
-    """How many events have a ring of each length, and in how many runs there are any."""
-    import pyarrow as pa
-
+    """How many events have a ring of each length, and the number of runs with such events."""
     counts = values.groupby(["group", "length"])["value"].agg(events="sum", runs="count").reset_index()
     return pa.Table.from_pandas(counts.astype({"events": int}), preserve_index=False)
 
 
 def write_run_statistics(
-    spark: SparkSession | None,
+    spark: Spark,
     paths: Sequence[Path],
     out: Path,
     by: Sequence[str] = (),
@@ -86,8 +78,8 @@ def write_run_statistics(
     Parameters
     ----------
     by : sequence of str
-        Settings whose values separate groups of runs, such as ``population.size``; the experiment's name
-        if not given.
+        Settings whose values define groups of runs, such as ``population.size``; by default the name of the
+        experiment does.
     """
     found = find_runs(paths)
     left = unfinished(found)
@@ -136,12 +128,12 @@ def write_sweep_statistics(folder: Path, out: Path) -> Path:
 
 
 def _as_key(value: object) -> object:
-    """A setting as a key of groups; lists and tables as their text."""
+    """A setting as a key for grouping; lists and tables as text."""
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def write_table_statistics(
-    spark: SparkSession | None, files: Sequence[Path], by: Sequence[str], metrics: Sequence[str], out: Path
+    spark: Spark, files: Sequence[Path], by: Sequence[str], metrics: Sequence[str], out: Path
 ) -> Path:
     """Write the means over runs of any tables, one file per run."""
     table = means_over_runs(values_of_tables(spark, files, by, metrics), by)

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workloads.arrays import Floats
+
 KNOTS = 8192
 QUANTILES = {
     "p1": 0.01, "p10": 0.1, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p90": 0.9, "p99": 0.99, "p99.9": 0.999,
 }  # fmt: skip
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Spread:
-    """Values in rising order, how many rows each stands for, and what is known exactly."""
+    """Values in rising order, the number of rows of each, and the exact sum of all rows."""
 
     values: Floats
     weights: Floats
@@ -43,7 +43,7 @@ class Spread:
         total = float(np.sum(rows, dtype=np.float64))
         if len(values) <= knots:
             return cls(values, counts.astype(np.float64), total)
-        # Both ends stay; each knot stands for the rows between its neighbours.
+        # Both ends are kept; the weight of a knot is the number of rows since the knot before it.
         ranks = np.cumsum(counts)
         places = np.searchsorted(ranks, np.linspace(1, ranks[-1], knots), side="left")
         places = np.unique(np.append(places, (0, len(values) - 1)))
@@ -71,7 +71,7 @@ class Spread:
         return round(float(self.weights.sum()))
 
     def quantile(self, share: float) -> float:
-        """The least value that this share of the rows does not exceed."""
+        """The smallest value that this share of the rows does not exceed."""
         ranks = np.cumsum(self.weights)
         place = int(np.searchsorted(ranks, share * ranks[-1] * (1 - 1e-12), side="left"))
         return float(self.values[min(place, len(self.values) - 1)])

@@ -2,44 +2,36 @@
 
 Ring lengths come from the counts that `workloads.match.tiles` wrote, loads from the rings of
 `workloads.match.rings`. Each task reads one file of subscriptions and returns spreads
-(`workloads.statistics.spread`), never a row per subscriber. The regions S_m of Section 3 of Sub-2-Sub grow as
-(2n)^d where subscriptions overlap: they are found for populations whose regions fit into memory, and
-refused with the reason for others.
+(`workloads.statistics.spread`), never a row per subscriber. The number of regions S_m (Sub-2-Sub, Section 3)
+grows as (2n)^d if subscriptions overlap: they are computed only if they fit into memory.
 """
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
 from sub2sub.errors import InputError
 from sub2sub.geometry.regions import minimal_regions
 from workloads.files.checked import read_parquet
-from workloads.folder.layout import ROWS_PER_FILE, Workload, parts, read_rows, read_subscriptions
+from workloads.folder import layout
+from workloads.folder.layout import Workload
 from workloads.folder.steps import completed
 from workloads.match.tiles import ring_sizes
-from workloads.spark.tasks import run_tasks
+from workloads.spark.tasks import Spark, run_tasks
 from workloads.statistics.attributes import axes, density, shares
 from workloads.statistics.folder import begin_folder, write_folder
 from workloads.statistics.loads import ring_loads
 from workloads.statistics.peers import peer_sample
 from workloads.statistics.spread import Spread
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
-
-Integers = NDArray[np.int64]
-
 
 def ring_lengths(workload: Workload) -> pa.Table:
     """How many events have a ring of each length: length int64, events int64."""
-    import pyarrow as pa
-
     length, events = np.unique(ring_sizes(workload), return_counts=True)
     return pa.table({"length": length, "events": events})
 
@@ -47,15 +39,12 @@ def ring_lengths(workload: Workload) -> pa.Table:
 def regions(workload: Workload, megabytes: int = 256) -> pa.Table:
     """The minimal regions S_m (Section 3): region, members, boxes (int64).
 
-    Raises
-    ------
-    InputError
-        The regions would take more than so many megabytes, or there are more than a million subscribers.
+    An error is raised if they need more memory, or if there are more than a million subscribers.
     """
-    import pyarrow as pa
-
-    if workload.subscribers > ROWS_PER_FILE:
-        raise InputError(f"{workload.subscribers} subscribers: expected at most {ROWS_PER_FILE} for regions")
+    if workload.subscribers > layout.ROWS_PER_FILE:
+        raise InputError(
+            f"{workload.subscribers} subscribers: expected at most {layout.ROWS_PER_FILE} for regions"
+        )
     pieces = [(lows, highs) for _, _, lows, highs in workload.subscriptions()]
     empty = np.empty((0, len(workload.names)))
     lows, highs = pieces[0] if pieces else (empty, empty)
@@ -64,23 +53,20 @@ def regions(workload: Workload, megabytes: int = 256) -> pa.Table:
     return pa.table({"region": np.arange(len(found)), **sizes})
 
 
-def topic_table(workload: Workload, spark: SparkSession | None = None) -> pa.Table:
+def topic_table(workload: Workload, spark: Spark = None) -> pa.Table:
     """Topics of a topic workload: path, depth, subscribers, events, and the audience of an event."""
-    import pyarrow as pa
-
     topics = read_parquet(workload.folder / "topics.parquet")
-    files = parts(workload.folder.resolve() / "subscriptions", workload.subscribers)
+    files = layout.parts(workload.folder.resolve() / "subscriptions", workload.subscribers)
     schema = pa.schema([("topic", pa.int64()), ("subscribers", pa.int64())])
     task = partial(_file_topics, files, workload.names, schema)
     found = run_tasks(spark, len(files), task, schema)
     size, last = topics.num_rows, topics["last"].to_numpy()
     counted = np.bincount(found["topic"].to_numpy(), found["subscribers"].to_numpy(), size).astype(np.int64)
     published = np.zeros(size, np.int64)
-    for start in range(0, workload.events, ROWS_PER_FILE):
-        stop = min(workload.events, start + ROWS_PER_FILE)
-        rows = read_rows(workload.folder / "events", workload.names, start, stop)
+    for start in range(0, workload.events, layout.ROWS_PER_FILE):
+        rows = workload.event_range(start, min(workload.events, start + layout.ROWS_PER_FILE))
         published += np.bincount(rows[:, 0].astype(np.int64), minlength=size)
-    # A subscriber of a topic gets all below it: it is in the audience from the topic to the last below.
+    # A subscriber of a topic is in the audience of the topic and of all topics below it, a range of numbers.
     steps = np.zeros(size + 1, np.int64)
     steps[:size] += counted
     np.subtract.at(steps, last + 1, counted)
@@ -89,19 +75,15 @@ def topic_table(workload: Workload, spark: SparkSession | None = None) -> pa.Tab
 
 
 def _file_topics(files: list[Path], names: list[str], schema: pa.Schema, number: int) -> pa.Table:
-    import pyarrow as pa
-
-    _, _, lows, _ = read_subscriptions(files[number], names)
+    _, _, lows, _ = layout.read_subscriptions(files[number], names)
     topic, subscribers = np.unique(lows[:, 0].astype(np.int64), return_counts=True)
     return pa.table({"topic": topic, "subscribers": subscribers}, schema=schema)
 
 
 def describe(
-    workload: Workload, peers: int = 100, spark: SparkSession | None = None
+    workload: Workload, peers: int = 100, spark: Spark = None
 ) -> tuple[list[dict[str, Any]], dict[str, pa.Table]]:
-    """How each quantity of a workload is spread, one row each, and the tables behind them."""
-    import pyarrow as pa
-
+    """The distribution of each quantity of a workload, one row each, and the tables that they summarise."""
     rows, tables = [], {}
     if workload.events:
         tables["ring-lengths"] = ring_lengths(workload)
@@ -127,17 +109,15 @@ def describe(
 def write_statistics(
     workload: Workload,
     out: Path,
-    spark: SparkSession | None = None,
+    spark: Spark = None,
     peers: int = 100,
     megabytes: int = 256,
 ) -> Path:
     """Write the statistics of a workload to a folder: Parquet tables, `statistics.md`, figures, a manifest.
 
-    Where rings have been listed, the loads of subscribers too. `megabytes` bounds the regions; 0 leaves
-    them out.
+    The loads of subscribers are included if rings have been listed. `megabytes` limits the memory for the
+    regions; 0 leaves them out.
     """
-    import pyarrow as pa
-
     from workloads.statistics.workload_figures import draw_workload
 
     begin_folder(out)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from workloads.statistics.figures import COLOURS, DASHES, draw_lengths, figure
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from matplotlib.axes import Axes
 
 _PANELS = 4  # attributes that have a panel each
@@ -21,17 +21,14 @@ _TICKS = 3  # on an axis whose values are no numbers, such as dates
 _PATHS = 12  # topics that are shown with their path
 
 
-def draw_workload(tables: Mapping[str, pa.Table], out: Path) -> list[Path]:
-    """Draw what there is of a workload's tables into a folder; the paths of the figures."""
-    drawn = []
+def draw_workload(tables: Mapping[str, pa.Table], out: Path) -> None:
+    """Draw figures of a workload's tables that have rows, into a folder."""
     for name, (draw, panels) in _FIGURES.items():
         if name in tables and tables[name].num_rows:
             path = out / f"{'overlaps-and-links' if name == 'peers' else name}.png"
             attributes = len(tables[name]["attribute"].unique()) if name == "density" else panels
             with figure(path, attributes if attributes <= _PANELS else 1) as axes:
                 draw(axes, tables[name])
-            drawn.append(path)
-    return drawn
 
 
 def _draw_ring_lengths(panels: Sequence[Axes], table: pa.Table) -> None:
@@ -41,23 +38,16 @@ def _draw_ring_lengths(panels: Sequence[Axes], table: pa.Table) -> None:
 
 
 def _look(number: int, label: str = "") -> dict[str, Any]:
-    return {
-        "color": COLOURS[number % len(COLOURS)],
-        "linestyle": DASHES[number % len(DASHES)],
-        "label": label,
-    }
+    number %= len(COLOURS)
+    return {"color": COLOURS[number], "linestyle": DASHES[number], "label": label}
 
 
 def _at_most(axes: Axes, values: Any, weights: Any, number: int, label: str = "") -> None:
     """The share of the rows with a value of at most x, in per cent."""
     order = np.argsort(values)
     share = 100 * np.cumsum(weights[order]) / weights.sum()
-    axes.step(
-        np.append(values[order][:1], values[order]),
-        np.append(0.0, share),
-        where="post",
-        **_look(number, label),
-    )
+    x, y = np.append(values[order][:1], values[order]), np.append(0.0, share)
+    axes.step(x, y, where="post", **_look(number, label))
     axes.set_ylim(-2, 102)
 
 
@@ -77,7 +67,7 @@ def _draw_widths(panels: Sequence[Axes], table: pa.Table) -> None:
 
 
 def _draw_density(panels: Sequence[Axes], table: pa.Table) -> None:
-    """A panel for each attribute, in its own values; one for all where there are too many."""
+    """Draw a panel for each attribute, with its values; one panel for all if there are too many."""
     frame = table.to_pandas()
     for number, (name, rows) in enumerate(frame.groupby("attribute", sort=False)):
         x, share = rows["value"].to_numpy(), 100 * rows["share"].to_numpy()
@@ -112,7 +102,7 @@ def _is_number(text: str) -> bool:
 
 
 def _short(text: str) -> str:
-    """A value as a tick says it: moments without a time at midnight, long names cut off."""
+    """The text of a tick: midnight is left out of moments, long names are cut off."""
     text = text.removesuffix("T00:00:00")
     return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"
 
@@ -142,7 +132,7 @@ def _draw_regions(panels: Sequence[Axes], table: pa.Table) -> None:
 
 
 def _draw_topics(panels: Sequence[Axes], table: pa.Table) -> None:
-    """Shares by depth, and the topics with the most subscribers of their own, by path."""
+    """Draw shares by depth, and by path for the topics with the most subscribers."""
     frame = table.to_pandas()
     kinds = ("subscribers", "events")
     shares = 100 * frame[list(kinds)] / frame[list(kinds)].sum().clip(lower=1)

@@ -10,14 +10,14 @@
     layers.ring.max_age = [0, 9]
     dissemination.shortcuts = [0, 1, 2]
 
-In place of `experiment`, `run = "module:function"` names any function from a dict of settings to a dict of
-results; settings are then handed over as they are written.
+Instead of `experiment`, `run = "module:function"` names a function from a dict of settings to a dict of
+results; it gets the settings as they are written.
 
-Each run writes a file of its own when it ends, named after a digest of all it depends on: the experiment, the
-files that it names, the settings, the code. So runs that are done are skipped when the sweep is started
-again, on another machine or with another grid too, and what another experiment or other code came to is not
-taken for them: `results.parquet` holds the runs of the plan and no others. A run that raises is a row with
-its error, and is tried again next time.
+Each run writes its own file when it ends, named after a digest of everything it depends on: the experiment,
+the files that it names, the settings, the code. So runs that are done are skipped when the sweep is started
+again, also on another machine or with another grid. Results of another experiment or of other code have other
+digests: `results.parquet` holds only the runs of the plan. If a run raises, its row has the error, and it is
+tried again next time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write, remove_drafts
@@ -39,11 +41,7 @@ from workloads.files.manifest import State, begin_manifest, write_manifest
 from workloads.settings.plugins import plugin
 from workloads.spark import packages
 from workloads.spark.processes import run_in_processes
-from workloads.spark.tasks import StageProgress, run_numbers
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
+from workloads.spark.tasks import Spark, StageProgress, run_numbers
 
 Settings = dict[str, Any]
 Run = Callable[[Settings], Mapping[str, Any]]
@@ -59,12 +57,12 @@ class Sweep:
     ----------
     run : str
     grid : mapping
-        Setting to the values it takes.
+        The values of each setting that varies.
     seeds : sequence of int
     settings : mapping
-        The same in every run.
+        Settings that are the same in every run.
     content : str
-        What else a run depends on: a digest of the experiment and of the files that it names.
+        A digest of the experiment and of the files that it names.
 
     Examples
     --------
@@ -97,14 +95,14 @@ class Sweep:
 
     @cached_property
     def digest(self) -> str:
-        """Of the experiment, of the settings that are the same in every run, and of the code."""
+        """Digest of the experiment, of the settings that are the same in every run, and of the code."""
         settings = dict(self.settings)
-        if self.content:  # what the file says counts, not where it is
+        if self.content:  # the contents of the file count, not its path
             settings["experiment"] = [Path(str(settings["experiment"])).stem, self.content]
         return digest([self.run, settings, _code(self.run)])
 
     def key(self, settings: Settings) -> str:
-        """The name of a run: the same for the same settings of the same plan, in whatever order."""
+        """The name of a run, which does not depend on the order of its settings."""
         own = {name: value for name, value in settings.items() if name not in self.settings}
         return digest([self.digest, own])
 
@@ -124,11 +122,11 @@ def _is_seed(seed: object) -> bool:
 def sweep(
     plan: Sweep,
     out: Path,
-    spark: SparkSession | None = None,
+    spark: Spark = None,
     progress: StageProgress | None = None,
     processes: int = 1,
 ) -> pa.Table:
-    """Make the runs of a sweep that are not done yet; returns, and writes to `results.parquet`, all of them.
+    """Make the runs that are not done yet; return all results, and write them to `results.parquet`.
 
     Parameters
     ----------
@@ -139,9 +137,8 @@ def sweep(
     progress : callable, optional
         Called with (what, done, total).
     processes : int
-        Runs at a time on this machine; one after the other, in this process, if it is 1.
+        Runs at the same time on this machine; with 1 they run in this process.
     """
-
     folder = out.resolve() / "runs"
     folder.mkdir(parents=True, exist_ok=True)
     for drafts in (out, folder):
@@ -150,13 +147,13 @@ def sweep(
     done = {row["run"] for row in results(out, runs).to_pylist() if row["error"] is None}
     todo = [settings for key, settings in runs.items() if key not in done]
     _write_manifest(plan, out, "running")
-    # Simulations hold on to the interpreter, and count on being alone in their process.
+    # Processes, not threads: simulations hold the interpreter's lock.
     one = partial(_run_one, plan, todo, folder)
     if spark is None:
         report = partial(progress, "runs") if progress else lambda done, total: None
         run_in_processes(one, len(todo), processes, report)
     else:
-        run_numbers(spark, range(len(todo)), one, "runs", progress, threads=1)
+        run_numbers(spark, range(len(todo)), one, "runs", progress)
     table = results(out, runs)
     if lost := len(runs) - table.num_rows:
         raise InputError(
@@ -178,9 +175,7 @@ def _write_manifest(plan: Sweep, out: Path, state: State) -> None:
 
 
 def results(out: Path, keys: Collection[str]) -> pa.Table:
-    """One row per run of these that has ended, done or failed: its settings, results, seconds and error."""
-    import pyarrow as pa
-
+    """One row for each of these runs that has ended: its settings, results, seconds and error."""
     empty = pa.schema([("run", pa.string()), ("error", pa.string())]).empty_table()
     paths = [out / "runs" / f"{key}.parquet" for key in sorted(keys)]
     tables = [read_parquet(path) for path in paths if path.exists()]
@@ -193,29 +188,25 @@ def _function(name: str) -> Run:
 
 
 def _code(run: str) -> str:
-    """Digest of the code behind a function: our packages, and its own file where it is no part of them."""
+    """Digest of the code of a function: our packages, and its own file if it is not part of them."""
     source = getattr(sys.modules[_function(run).__module__], "__file__", None)
     outside = source is not None and not packages.has(Path(source))
     return packages.digest() + (file_digest(Path(str(source))) if outside else "")
 
 
 def _run_one(plan: Sweep, todo: list[Settings], folder: Path, number: int) -> int:
-    import pyarrow as pa
-
     settings = todo[number]
     key = plan.key(settings)
     began = time.perf_counter()
-    own = {"run": key, "digest": plan.digest, **settings}
-    row: dict[str, Any] = dict(own)
+    own: dict[str, Any] = {"run": key, "digest": plan.digest, **settings}
+    error = None
     try:
         outcome = dict(_function(plan.run)(dict(settings)))
         taken = [name for name in outcome if name in settings or name in _OWN_COLUMNS]
         if taken:
             raise InputError(f"result {taken[0]!r}: expected a name that no setting has")
-        row |= outcome
-        error = None
-        table = pa.Table.from_pylist([row])
-    except Exception as failure:  # whatever a run raises is its result: the others go on
+        table = pa.Table.from_pylist([own | outcome])
+    except Exception as failure:  # the error is the result of this run, and the others go on
         error = f"{type(failure).__name__}: {failure}"
         table = pa.Table.from_pylist([own])
     seconds = pa.array([time.perf_counter() - began])

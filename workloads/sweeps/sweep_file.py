@@ -1,4 +1,4 @@
-"""The file of a sweep: read, and its settings checked against the experiment before anything runs."""
+"""Reads the file of a sweep, and checks its settings against the experiment before anything runs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from workloads.settings.alternatives import either
 from workloads.settings.documents import Document, changed_setting
 from workloads.settings.models import table, value_type
 from workloads.settings.plugins import plugin
-from workloads.settings.toml import Key, is_given, split_key
+from workloads.settings.toml import Key, is_given, leaves, split_key
 from workloads.settings.values import FileOrName
 from workloads.sweeps.sweep import Sweep
 
-_EXPERIMENTS = "sims.runs.sweeping"  # by name: this package knows nothing of simulations
+_MOST_SEEDS = 1_000_000
+_EXPERIMENTS = "sims.runs.sweeping"  # imported by name, because this package may not depend on `sims`
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,13 @@ class SweepFile:
     experiment : str
         An experiment of `sub2sub run`: a name, or the path of a .toml file.
     run : str
-        In place of an experiment: "module:function", from a dict of settings to a dict of results.
+        Instead of an experiment: "module:function", from a dict of settings to a dict of results.
     seeds : int or list of int
-        How many seeds, from 0 on, or which.
+        The number of seeds, from 0 on, or a list of seeds.
     settings : table
         Settings that are the same in every run, by their keys in the experiment.
     grid : table
-        Settings that vary, each with a list of values: there is a run for every combination.
+        Settings that vary, each with a list of values: every combination is a run.
     """
 
     experiment: FileOrName | None = None
@@ -50,18 +51,20 @@ class SweepFile:
         """The sweep; `folder` is the one of the file."""
         if (self.experiment is None) == (self.run is None):
             raise InputError("expected either experiment = 'FILE.toml' or run = 'module:function'")
+        if isinstance(self.seeds, int) and not 0 <= self.seeds <= _MOST_SEEDS:
+            raise InputError(f"seeds: expected 1 to {_MOST_SEEDS} of them, got {self.seeds}")
         seeds = list(range(self.seeds)) if isinstance(self.seeds, int) else list(self.seeds)
         if self.run is not None:
-            # With consent only, from here on it is trusted. Of our own functions one is meant for this; with
-            # any settings, as `sims.cli.app:main` with keys like "--allow", others would run anything.
+            # Raises without the user's consent. Of our own functions only `run` needs none: others, such as
+            # `sims.cli.app:main` with a key "--allow", could run any code.
             plugin(self.run, "run", ours=self.run == f"{_EXPERIMENTS}:run")
             return Sweep(self.run, self.grid, seeds, self.settings)
-        settings, grid = dict(_leaves(self.settings)), dict(_leaves(self.grid))
+        settings, grid = dict(leaves(self.settings)), dict(leaves(self.grid))
         values, own = [*settings.values(), *grid.values()], []
         if str(self.experiment).endswith(".toml"):
             own = [Path(str(self.experiment))]
             try:
-                values += [value for _, value in _leaves(Document.open(own[0]).data)]
+                values += [value for _, value in leaves(Document.open(own[0]).data)]
             except InputError as failure:
                 raise InputError(f"experiment: {failure}") from None
         own += _named_files(values, (own[0].parent if own else folder, Path()))
@@ -88,13 +91,7 @@ SWEEP = table(
 
 
 def load_sweep(path: Path) -> Sweep:
-    """The sweep that a TOML file describes.
-
-    Raises
-    ------
-    InputError
-        With a line for everything that is wrong, with settings of the experiment too.
-    """
+    """The sweep that a TOML file describes; its settings of the experiment are checked too."""
     document = Document.open(path)
     plan: Sweep = document.read(SWEEP)
     if plan.run == f"{_EXPERIMENTS}:run":
@@ -103,13 +100,13 @@ def load_sweep(path: Path) -> Sweep:
 
 
 def _check_settings(plan: Sweep, document: Document) -> None:
-    """Refuse what the experiment refuses: the first of every setting's values, then each of the others."""
+    """Refuse settings that the experiment refuses: the first values together, then each other value."""
     check = importlib.import_module(_EXPERIMENTS).check
     tables = {each: document.data.get(each, {}) for each in ("settings", "grid")}
     places = {
         name: document.place(_written(each, name, data))
         for each, data in tables.items()
-        for name, _ in _leaves(data)
+        for name, _ in leaves(data)
     }
     first = {**plan.settings, **{name: values[0] for name, values in plan.grid.items()}}
     others = [{**first, name: value} for name, values in plan.grid.items() for value in values[1:]]
@@ -127,25 +124,16 @@ def _check_settings(plan: Sweep, document: Document) -> None:
 
 
 def _written(table: str, name: str, data: Mapping[str, Any]) -> Key:
-    """The place of a setting in the file, where its name is one key, in quotes, or a key of nested tables."""
+    """The key of a setting in the file, where its dotted name is one quoted key or a key of nested tables."""
     key = split_key(name)
     return (table, *key) if is_given(data, key) else (table, name)
 
 
 def _named_files(values: Iterable[Any], folders: Sequence[Path]) -> Iterator[Path]:
-    """The files, and the manifests of the workload folders, that settings name: what they hold counts too."""
+    """The files, and the manifests of workload folders, that settings name; runs depend on their contents."""
     for value in values:
         for text in value if isinstance(value, list) else [value]:
             for path in [folder / text for folder in folders] if isinstance(text, str) and text else []:
                 file = path / MANIFEST if path.is_dir() else path
                 if file.is_file():
                     yield file
-
-
-def _leaves(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested tables as keys with dots, which is how `--set` names settings."""
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{before}{key}.")
-        else:
-            yield f"{before}{key}", value

@@ -4,13 +4,13 @@ In a system of n participants, each infected one gossips to F others a round. Wi
 others stays susceptible with probability q^j, independently, so the next number of infected is binomial.
 pmcast is the same chain in a system of n p participants with fanout F p.
 
-Read differently from the paper:
+Differences from the paper:
 
-- Equations 3 and 8 sum from j = k/(1 + F) on, since j participants cannot infect more than j F others; but
-  equation 2 gives such steps a probability, which the sum then loses. Here all of it is kept.
+- Equations 3 and 8 sum from j = k/(1 + F) on, because j participants cannot infect more than j F others. But
+  equation 2 gives such steps a positive probability, which that sum omits. Here all terms are summed.
 - A number of interested participants n p that is not whole is rounded, to at least one.
-- The chain treats the choices of one gossiper as independent, though they are distinct. It therefore knows
-  unlucky first rounds that gossip has not, and runs behind it; `pmcast-chain` shows by how much.
+- The chain treats the choices of one gossiper as independent, though they are distinct. So it has slow first
+  rounds that gossip does not have, and infects fewer; `pmcast-chain` shows the difference.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def transition_matrix(n: int, reach: float) -> NDArray[np.float64]:
     Returns
     -------
     (n + 1, n + 1) float64
-        Row and column 0, nobody infected, are there so that indices are numbers of participants.
+        Indices are numbers of infected participants, from 0.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def infected_distribution(n: int, reach: float, rounds: int, initial: int = 1) -
 
 
 def expected_infected(n: int, reach: float, rounds: float, initial: int = 1) -> float:
-    """E[s(T)] after the rounds that a real number T allows: T rounded up, none where it is negative.
+    """E[s(T)] after T rounds, a real number: rounded up, none if it is negative.
 
     Examples
     --------

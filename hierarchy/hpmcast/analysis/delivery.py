@@ -1,19 +1,19 @@
 """Expected delivery in a regular hierarchy (hpmcast, Sections 5.2.3 and 5.2.4, equations 22 to 27).
 
-Level by level: the chain gives the expected share of interested delegates infected by gossip at that level;
-an entity (a subsystem with its R delegates, at level 1 a participant) is infected if one of them is;
-and only infected entities go on.
+At each level, the chain gives the expected share of interested delegates that gossip infects. An entity (a
+subsystem with its R delegates; at level 1 a participant) is infected if one of them is, and only infected
+entities continue at the level below.
 
-Read differently from the paper:
+Differences from the paper:
 
-- An infected entity of level i + 1 is interested, so it holds a p(i) / p(i + 1) interested entities of
-  level i and not a p(i). With a p(i), as printed, the delivery for p < 1 would be too small by the product
-  of all p(i), even were nobody ever missed. `conditional=False` gives the printed form.
-- Equation 24 multiplies by P[g(i+1) = j], which equation 25 does again; it belongs there, once.
-- Equation 27, its operator lost in the text, is the product over the levels: a sum would add up
+- An infected entity of level i + 1 is interested, so it has a p(i) / p(i + 1) interested entities of level i
+  and not a p(i). With a p(i), as printed, the delivery for p < 1 would be too small by the product of all
+  p(i), even if no participant were missed. `conditional=False` is the printed form.
+- Equation 24 multiplies by P[g(i+1) = j], and equation 25 does so again; here it is done once.
+- Equation 27, whose operator is missing in the text, is the product over the levels: a sum would add
   participants and subsystems.
-- The equations take the mean share of interested entries for every group, though groups differ, most at
-  level 1 where m p is small; hpmcast measures its own. `hpmcast-fig7` shows the two side by side.
+- The equations use the mean share of interested entries for every group, though groups differ, most at
+  level 1 where m p is small; hpmcast measures the share in each group. `hpmcast-fig7` shows both.
 """
 
 from __future__ import annotations
@@ -48,8 +48,7 @@ class Regular:
     loss, crash, c : float
         As in `expected_rounds`.
     lowest : int
-        What the size of level 1 is multiplied by when its rounds are counted: R where line 27 of Figure 6 is
-        read as printed, else 1.
+        Factor on the size of level 1 for its rounds: R if line 27 of Figure 6 is taken as printed, else 1.
 
     Examples
     --------
@@ -68,7 +67,7 @@ class Regular:
     lowest: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what is no hierarchy."""
+        """Refuse values that are not a hierarchy."""
         if min(self.a, self.levels, self.redundancy, self.fanout) < 1:
             raise InputError("regular hierarchy: expected a, levels, redundancy and fanout of at least 1")
         if not 0 < self.p <= 1:
@@ -84,10 +83,8 @@ def entity_infection(system: Regular, level: int, initial: int = 1) -> float:
 
     Parameters
     ----------
-    system : Regular
-    level : int
     initial : int
-        Infected participants that gossip at this level starts with; 1 is the paper's pessimistic choice.
+        Infected participants at the start of this level; 1 is the paper's pessimistic choice.
 
     Examples
     --------

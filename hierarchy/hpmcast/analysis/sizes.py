@@ -10,7 +10,7 @@ from hierarchy.hpmcast.population import Population
 
 
 def known_participants(population: Population, x: int, redundancy: int) -> int:
-    """How many participants x knows, delegates once per level (equation 12; R per subsystem if it has them).
+    """How many participants x knows, delegates once per level (equation 12; at most R per subsystem).
 
     Examples
     --------
@@ -28,7 +28,7 @@ def known_participants(population: Population, x: int, redundancy: int) -> int:
 
 
 def represented(population: Population, x: int, level: int) -> int:
-    """How many participants a delegate of its subsystem of `level` stands for (equation 13).
+    """How many participants a delegate of x's subsystem of `level` represents (equation 13).
 
     Examples
     --------
@@ -40,7 +40,7 @@ def represented(population: Population, x: int, level: int) -> int:
 
 
 def interest_probability(p: float, participants: float) -> float:
-    """Probability that one of many participants is interested, each being so with p (equations 14 and 19).
+    """Probability that at least one participant is interested, each with probability p (equations 14, 19).
 
     For the entries of a view of level i in a regular hierarchy, `participants` is a ** (i - 1).
 
@@ -96,8 +96,8 @@ def total_rounds(
 ) -> float:  # fmt: skip
     """Rounds through all levels (equation 21; 20 if `pessimistic`).
 
-    Equation 21 takes off, below the highest level, the rounds from 1 to R infected: a subsystem starts with
-    its delegates. For p = 1 it is T(n, F) whatever the depth (equation 28).
+    Below the highest level, equation 21 subtracts the rounds from 1 to R infected, because a subsystem starts
+    with its delegates. For p = 1 it is T(n, F) for every depth (equation 28).
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """View sizes and updates after a failure, against the depth (hpmcast, Section 6.3, equations 29 to 36).
 
-Read differently from the paper: its minimum of the view size at l = log n (equations 30 and 31) is that of
-R l n^(1/l), which leaves R a - a out of equation 18. `best_depth` gives it, and also the minimum of equation
-18 itself, which lies a little lower for R > 1. Equation 36 came down damaged; `mean_level_estimate` is the
-integral its fragments belong to, worked out anew, and `mean_level` the sum it stands for.
+Differences from the paper: its minimum of the view size at l = log n (equations 30 and 31) is that of
+R l n^(1/l), which omits R a - a of equation 18. `best_depth` gives this minimum, and also that of equation 18
+itself, which is a little lower for R > 1. Equation 36 is partly illegible; `mean_level_estimate` is a new
+derivation of the integral in it, and `mean_level` is the sum that the integral approximates.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def delegates_of_level(a: float, levels: int, redundancy: int, level: int) -> fl
 
 
 def informed_of_level(a: int, level: int) -> int:
-    """u(i): participants that know one of highest level i and have to hear of its failure (equation 34).
+    """u(i): participants that know a participant of highest level i and must learn its failure (equation 34).
 
     Examples
     --------

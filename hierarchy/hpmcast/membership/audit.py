@@ -1,4 +1,4 @@
-"""How far views are from what they should be: the observer of membership."""
+"""Compares views with exact views, to measure the quality of membership."""
 
 from __future__ import annotations
 
@@ -13,24 +13,12 @@ from sub2sub.kernels.compilation import kernel
 
 @dataclass(frozen=True)
 class Audit:
-    """What is wrong with the views of the living.
+    """Errors in the views of live participants."""
 
-    Attributes
-    ----------
-    right : (l,) float64
-        Per level, the share of participants whose view is exactly what it should be.
-    whole : float
-        The share of participants all of whose views are.
-    dead : float
-        The share of view entries that have crashed.
-    missing : float
-        The share of entries that should be there and are not.
-    """
-
-    right: NDArray[np.float64]
-    whole: float
-    dead: float
-    missing: float
+    right: NDArray[np.float64]  # (l,) per level, the share of participants whose view is exact
+    whole: float  # the share of participants whose views are all exact
+    dead: float  # the share of view entries that have crashed
+    missing: float  # the share of entries of exact views that are missing
 
 
 @kernel
@@ -48,7 +36,7 @@ def _compare(views, exact, alive, right, counts):
             for e in range(a, b):
                 counts[2] += 1
                 counts[3] += 1 - alive[views.entry[e]]
-            # Views hold few entries and mostly the same ones in the same order: look there first.
+            # Most entries are at the same position in both views: look there first.
             for f in range(c, d):
                 at = a + f - c
                 found = at < b and views.entry[at] == exact.entry[f]

@@ -1,21 +1,20 @@
 """The condensation function: a table becomes a line of the next level (hpmcast, Sections 4.2.2, 6.1.1).
 
-A line stands for one subsystem (in the table of level 1: for one participant) and holds three things: its
-joint interest, its number of participants, and its delegates. Counting is a sum. Regrouping and electing
-are the two kernels here; the exact views of a population and every participant of the membership protocol
-call the same ones.
+A line describes one subsystem (in the table of level 1, one participant) by three things: its joint interest,
+its number of participants, and its delegates. The number is a sum. Regrouping interests and electing
+delegates are the kernels of this module; exact views and the membership protocol both use them.
 
 *Regroup.* A joint interest is at most K boxes, half-open as everywhere (`sub2sub.geometry.boxes`). A box
-inside another is redundant, two boxes that make up one exactly are joined, and when more than K are left the
-two whose bounding box adds the least volume give way to it. That filter is weaker than the union (filter
-coverage), never stronger: every event for somebody below passes. K is set per level, and so are the
-attributes still compared at all (the paper's selective comparisons and, with none, type conformance).
+inside another is dropped, two boxes whose union is a box are joined, and if more than K are left, the two
+whose bounding box adds the least volume are replaced by it. The filter is weaker than the union (filter
+coverage), never stronger: every event for a participant below passes. K is set per level, and so are the
+attributes that are compared (the paper's selective comparisons and, with none, type conformance).
 
-*Elect.* The R participants of least priority number, by default the smallest addresses; or those whose own
-interest covers most of what they would stand for, so that they forward less on behalf of others only.
+*Elect.* The R participants with the smallest rank, by default the smallest addresses; or those whose own
+interest covers most of the joint one, so that they forward fewer events only for others.
 
-Read differently from the paper: it asks for a conjunction of patterns; what represents several
-subscribers is their disjunction. Coverage is scored for each candidate alone, not for sets of them.
+Differences from the paper: it requires a conjunction of patterns, but several subscribers are represented by
+a disjunction. Coverage is computed for each candidate alone, not for sets of candidates.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def _covers(outer, inner):
 
 @kernel
 def _joins_exactly(a, b):
-    """Whether the bounding box of two boxes is their union: they differ on one axis and touch there."""
+    """Whether the union of two boxes is a box: they differ in one attribute only, and touch there."""
     axis = -1
     for k in range(a.shape[1]):
         if a[0, k] != b[0, k] or a[1, k] != b[1, k]:
@@ -61,7 +60,7 @@ def _widen(box, other):
 
 @kernel
 def _waste(a, b, whole):
-    """Volume their bounding box adds to two boxes, as a part of `whole`; halved widths cannot overflow."""
+    """Volume that the bounding box adds to two boxes, relative to `whole`; halved widths cannot overflow."""
     joint, first, second, shared = 1.0, 1.0, 1.0, 1.0
     for k in range(a.shape[1]):
         unit = whole[1, k] / 2 - whole[0, k] / 2
@@ -96,9 +95,9 @@ def _drop(boxes, used, b):
 
 @kernel
 def include(boxes, used, most, box):
-    """Add one box to a joint interest of `used` boxes and keep at most `most`; returns how many there are.
+    """Add one box to a joint interest of `used` boxes and keep at most `most`; returns their number.
 
-    `boxes` (at least most + 1, 2, d) is changed in place, `box` (2, d) is used up.
+    `boxes` (at least most + 1, 2, d) is changed in place, and so is `box` (2, d).
     """
     while True:
         for b in range(used):
@@ -111,7 +110,7 @@ def include(boxes, used, most, box):
             elif _joins_exactly(boxes[b], box):
                 _widen(box, boxes[b])
                 used = _drop(boxes, used, b)
-                b = 0  # the box has grown: look at all of them again
+                b = 0  # the box has grown: compare all of them again
             else:
                 b += 1
         copy_box(box, boxes[used])
@@ -161,7 +160,7 @@ def coverage_score(own, boxes, used, compared):
 def elect(candidates, size, rank, delegates):
     """Write the best of `size` candidates to `delegates`: least rank first, then the smaller number.
 
-    `rank` has one number per candidate, not per participant. Places left over hold -1.
+    `rank` has one number per candidate, not per participant. Unused entries of `delegates` are -1.
     """
     most = delegates.shape[0]
     best = np.empty(most, np.float64)

@@ -1,49 +1,47 @@
-"""Heartbeats, failure detection, renewal of one's own lines (hpmcast, Sections 4.2.1, 4.2.2, 6.1.3).
+"""Heartbeats, failure detection, and renewal of own lines (hpmcast, Sections 4.2.1, 4.2.2, 6.1.3).
 
-At the start of a cycle a participant renews its line of level 1, gives up what has been silent for too
-long, and condenses each of its tables into its own branch's line of the next level. A neighbour of level 1
-that is silent may be asked first; higher lines, which many keep renewing, are given up without.
+At the start of a cycle a participant renews its line of level 1, removes lines that have not been renewed for
+too long, and condenses each of its tables into its own branch's line of the next level. A silent neighbour of
+level 1 may be asked first; higher lines, which many participants renew, are removed without a question.
 
-Read differently from the paper: the last contact of a neighbour is the time its line speaks of, whether it
-made the contact here or with a neighbour who passed the line on; direct contacts alone are too rare to
-tell the dead from the silent in less than hundreds of cycles. Clocks agree to within a cycle.
+Differences from the paper: the last contact of a neighbour is the timestamp of its line, which it sent here
+or to a neighbour that forwarded the line. Direct contacts alone are so rare that it would take hundreds of
+cycles to detect a crash. Clocks differ by less than a cycle.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from hierarchy.hpmcast.membership.tables import condense
+from hierarchy.hpmcast.membership.tables import condense, put_box
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import peer_key
 from sub2sub.overlay.network import answers
 
 
 @kernel
-def heartbeat(table, slot, own, cycle, alive, dirty):
-    """Everybody renews its own line in its table of level 1."""
-    for x in range(slot.shape[0]):
+def heartbeat(level, own, cycle, alive):
+    """Renew each participant's own line in its table of level 1."""
+    table = level.table
+    for x in range(level.slot.shape[0]):
         if alive[x] == 0:
             continue
-        s = slot[x]
+        s = level.slot[x]
         changed = table.members[x, s] != 1
-        for end in range(2):
-            for k in range(own.shape[2]):
-                changed |= table.boxes[x, s, 0, end, k] != own[x, end, k]
-                table.boxes[x, s, 0, end, k] = own[x, end, k]
+        changed |= put_box(own[x], table.boxes[x, s, 0])
         table.stamp[x, s], table.members[x, s], table.used[x, s] = cycle, 1, 1
         for k in range(table.delegates.shape[2]):
             table.delegates[x, s, k] = x if k == 0 else -1
-        dirty[x] |= changed
+        level.dirty[x] |= changed
 
 
 @kernel
-def give_up(table, slot, cycle, timeout, tries, first, key, faults, dirty, costs):
-    """Turn lines that nobody has renewed for more than `timeout` cycles into tombstones.
+def give_up(level, cycle, timeout, tries, first, key, faults, costs):
+    """Turn lines that were not renewed for more than `timeout` cycles into tombstones.
 
-    The delegate of a line is asked first, and again while nothing is heard, `tries` times; with 0 it is not.
-    Draws 2 (first + s) and the next for slot s.
+    The delegate of a line is asked first, up to `tries` times. Slot s uses draws 2 (first + s) and the next.
     """
+    table, slot = level.table, level.slot
     for x in range(slot.shape[0]):
         if faults.alive[x] == 0:
             continue
@@ -61,20 +59,21 @@ def give_up(table, slot, cycle, timeout, tries, first, key, faults, dirty, costs
                     continue
                 costs.failed[0] += 1
             table.members[x, s], table.stamp[x, s] = 0, cycle
-            dirty[x] = 1
+            level.dirty[x] = 1
 
 
 @kernel
-def renew(table, compared, target, target_slot, compared_there, voters, cycle, alive, dirty, dirty_there):
-    """Everybody condenses its table into its own branch's line one level up, where anything has changed."""
-    for x in range(target_slot.shape[0]):
+def renew(level, above, voters, cycle, alive):
+    """Condense each participant's table into its own branch's line one level up, if it has changed."""
+    table, target = level.table, above.table
+    first, slots = np.int64(0), table.members.shape[1]
+    for x in range(above.slot.shape[0]):
         if alive[x] == 0:
             continue
-        there = np.int64(target_slot[x])
-        if dirty[x]:
-            first, slots = np.int64(0), table.members.shape[1]
-            dirty_there[x] |= condense(
-                table, x, first, slots, compared, target, x, there, compared_there, voters
+        there = np.int64(above.slot[x])
+        if level.dirty[x]:
+            above.dirty[x] |= condense(
+                table, x, first, slots, level.compared, target, x, there, above.compared, voters
             )
-            dirty[x] = 0
+            level.dirty[x] = 0
         target.stamp[x, there] = cycle

@@ -1,8 +1,8 @@
-"""What everybody would know if membership were perfect: exact tables of a population (hpmcast, Section 4.1).
+"""Exact tables of a population, those of a perfect membership (hpmcast, Section 4.1).
 
-All participants of a subsystem share one table per level, so the tables of a level are as many lines as there
-are populated subsystems, and a million participants fit into a few arrays. Crashed participants can be left
-out: these are the tables the membership protocol has to arrive at.
+All participants of a subsystem share one table per level, so the tables of a level have as many lines as
+there are populated subsystems, and a million participants fit into a few arrays. Crashed participants can be
+left out: the membership protocol should converge to these tables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEFAULT = Condensation()
 
 @kernel
 def _condense_all(table, bounds, compared, target, compared_there, voters):
-    row = np.int64(0)  # a bare 0 would be a type of its own, and another kernel to compile
+    row = np.int64(0)  # a literal 0 has another type, for which numba would compile another kernel
     for b in range(target.members.shape[1]):
         condense(table, row, bounds[b], bounds[b + 1], compared, target, row, b, compared_there, voters)
 
@@ -35,19 +35,18 @@ def exact_knowledge(
     capacity: ArrayLike | None = None,
     alive: NDArray[np.uint8] | None = None,
 ) -> Knowledge:
-    """The tables of a population in which everybody knows what it should.
+    """The exact tables of a population.
 
     Parameters
     ----------
     population : Population
     settings : Condensation
     interests : pair of (n, d) arrays, optional
-        Half-open boxes as `sub2sub.geometry.boxes.normalise` gives them; without, filters let everything
-        pass.
+        Half-open boxes as from `sub2sub.geometry.boxes.normalise`; without them all events pass all filters.
     capacity : (n,) array_like, optional
-        Elect those with the largest capacity instead of the smallest addresses.
+        Elect participants with the largest capacity, not those with the smallest addresses.
     alive : (n,) uint8, optional
-        Leave out participants that have 0 here.
+        Participants with 0 are left out.
 
     Examples
     --------
@@ -78,7 +77,7 @@ def exact_knowledge(
 
 
 def spread_interest(population: Population, interested: ArrayLike) -> NDArray[np.uint8]:
-    """Which lines of exact tables stand for an interested participant: exact filters.
+    """Which lines of exact tables contain an interested participant: exact filters.
 
     Examples
     --------

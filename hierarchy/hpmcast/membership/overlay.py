@@ -1,12 +1,10 @@
-"""hpmcast's membership as an overlay the engine can drive: subscribers, network and one layer.
+"""hpmcast's membership as an overlay for the engine: subscribers, network and one layer.
 
-The subscribers are those of every other overlay here (`sub2sub.overlay.population`); their sequence IDs are
-read as addresses, so participants are numbered by address as the hierarchy wants them.
+The subscribers are a population as in every other overlay (`sub2sub.overlay.population`). Their sequence IDs
+are addresses, so participants are numbered by address, as hpmcast requires.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,23 +17,18 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population as Subscribers
+from sub2sub.overlay.stack import Stack
 
 STREAM = stream_number("hpmcast-bootstrap")
 
 
-class Hierarchy:
+class Hierarchy(Stack):
     """The membership overlay of subscribers whose sequence IDs are addresses.
 
     Parameters
     ----------
     population : sub2sub.overlay.population.Population
-        With `ids` in the address space; dormant peers may join later, at the addresses they have.
-    space : AddressSpace
-    condensation : Condensation, optional
-    upkeep : Upkeep, optional
-    capacity : (n,) array_like, optional
-    seed : int
-    network : Network, optional
+        With `ids` in the address space; peers that are not alive may join later, with their addresses.
 
     Examples
     --------
@@ -61,9 +54,6 @@ class Hierarchy:
         if population.ids[-1] >= space.capacity:
             last = len(population) - 1
             raise InputError(f"ids row {last}: expected below {space.capacity}, got {population.ids[last]}")
-        self.population, self.seed = population, seed
-        self.network = network or Network.whole(len(population))
-        self.network.alive[:] &= population.present.astype(np.uint8)
         self.membership = Membership(
             Population.at(space, population.ids.astype(np.int64)),
             condensation or Condensation(),
@@ -72,34 +62,30 @@ class Hierarchy:
             capacity,
             seed,
         )
-
-    @property
-    def layers(self) -> tuple[Membership]:
-        """The layers in the order they are stepped."""
-        return (self.membership,)
+        super().__init__(population, [self.membership], seed, network)
 
     def bootstrap(self, cycle: int = 0) -> None:
-        """Start everybody alive at once, each but the first knowing a random one before it."""
+        """Start all live peers at once; the contact of each is a random one before it."""
         peers = np.flatnonzero(self.network.alive).astype(np.int64)
         places = np.arange(peers.size)
         chosen = draws(cycle_key(self.seed, STREAM, cycle), places) % np.maximum(places, 1).astype(np.uint64)
         contacts = np.where(places > 0, peers[chosen.astype(np.int64)], -1)
         self.join(peers, contacts, cycle)
 
+    def settle(self, cycle: int = 0) -> None:
+        """Start all live peers with exact tables."""
+        self._started = True
+        self.membership.make_exact(cycle, self.network.alive)
+
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Let peers (re)start from a contact each, with the subscriptions they have now."""
-        self.network.alive[peers] = 1
+        """Start or restart peers with one contact each and their current subscriptions."""
         d = self.population.d
         boxes = self.population.boxes[peers]
         self.membership.resubscribe(peers, (boxes[:, 0, :d], boxes[:, 1, :d]))
-        self.membership.join(peers, contacts, cycle)
-
-    def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
-        """One cycle of the layer; what it cost."""
-        return {self.membership.name: self.membership.step(cycle, self.network)}
+        super().join(peers, contacts, cycle)
 
     def referenced(self) -> NDArray[np.bool_]:
-        """Which peers somebody else alive has in a view."""
+        """Which peers are in a view of another live peer."""
         mask = np.zeros(len(self.population), bool)
         holders, peers, _ = self.membership.links()
         mask[peers[(self.network.alive[holders] == 1) & (holders != peers)]] = True

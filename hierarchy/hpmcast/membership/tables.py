@@ -1,8 +1,8 @@
-"""Tables of lines: what a participant knows of one level (hpmcast, Sections 4.2.1 and 4.2.2, Figure 5).
+"""Tables of lines, one per participant and level (hpmcast, Sections 4.2.1 and 4.2.2, Figure 5).
 
-A `Table` holds the tables of one level for many participants, as arrays. Row r is one table, slot s of it the
-line of the subsystem (at level 1: of the participant) whose address component is s. `condense` makes
-one line of the next level out of a table.
+A `Table` holds the tables of one level for many participants, as arrays. Row r is one table; its slot s is
+the line of the subsystem (at level 1, of the participant) whose address component is s. `condense` makes one
+line of the next level from a table.
 """
 
 from __future__ import annotations
@@ -15,55 +15,42 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.hpmcast.membership.condensation import copy_box, coverage_score, elect, include
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import Boxes
-from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.compilation import kernel, rule
 
-NEVER = -1  # the timestamp of a line nobody has told about
+NEVER = -1  # the timestamp of a line that was never received
 
 
 class Table(NamedTuple):
-    """The tables of one level.
+    """The tables of one level."""
 
-    Attributes
-    ----------
-    stamp : (rows, slots) int32
-        The cycle a line speaks of; NEVER for one not heard of.
-    members : (rows, slots) int32
-        Participants the line stands for; 0 for one that is empty or known to be gone.
-    delegates : (rows, slots, R) int32
-        Participants to contact, -1 for none; at level 1 the participant itself.
-    used : (rows, slots) int32
-        How many of the boxes count.
-    boxes : (rows, slots, K, 2, d) float64
-        The joint interest: half-open boxes, lows and highs.
-    """
+    stamp: NDArray[np.int32]  # (rows, slots) timestamp of a line, a cycle; NEVER if it was never received
+    members: NDArray[np.int32]  # (rows, slots) number of participants; 0 for an empty line or a tombstone
+    delegates: NDArray[np.int32]  # (rows, slots, R) participants to contact; -1: none; at level 1 itself
+    used: NDArray[np.int32]  # (rows, slots) number of boxes in use
+    boxes: NDArray[np.float64]  # (rows, slots, K, 2, d) the joint interest: half-open boxes, lows and highs
 
-    stamp: NDArray[np.int32]
-    members: NDArray[np.int32]
-    delegates: NDArray[np.int32]
-    used: NDArray[np.int32]
-    boxes: NDArray[np.float64]
+
+class Level(NamedTuple):
+    """One level of the membership protocol, as an argument of kernels."""
+
+    number: int  # level 1 is 1
+    table: Table  # one row per participant
+    slot: NDArray[np.int32]  # (n,) each participant's own line in its table
+    branch: NDArray[np.int32]  # (l + 1, n) `Population.branch_of`
+    dirty: NDArray[np.uint8]  # (n,) 1 for participants whose table has changed
+    compared: NDArray[np.uint8]  # (d,) the attributes that filters of this level compare
 
 
 class Electorate(NamedTuple):
-    """What an election looks at.
+    """The data for elections of delegates."""
 
-    Attributes
-    ----------
-    own : (n, 2, d) float64
-        Each participant's own interest.
-    rank : (n,) float64
-        Least first, equals by address: 0 for the smallest addresses, minus the capacity for the strongest.
-    by_coverage : int
-        1 to rank by how much of the joint interest `own` covers instead.
-    """
-
-    own: NDArray[np.float64]
-    rank: NDArray[np.float64]
-    by_coverage: int
+    own: NDArray[np.float64]  # (n, 2, d) each participant's own interest
+    rank: NDArray[np.float64]  # (n,) smallest first, equal ones by address: 0, or minus the capacity
+    by_coverage: int  # 1 to rank by the share of the joint interest that `own` covers
 
 
 def electorate(n: int, interests: Boxes | None, capacity: ArrayLike | None, by_coverage: bool) -> Electorate:
-    """What elections look at: without interests nothing is filtered, without capacities addresses decide.
+    """The data for elections. Without interests nothing is filtered; without capacities addresses decide.
 
     Examples
     --------
@@ -80,7 +67,7 @@ def electorate(n: int, interests: Boxes | None, capacity: ArrayLike | None, by_c
 
 
 def empty_table(rows: int, slots: int, redundancy: int, most: int, attributes: int) -> Table:
-    """Tables that know nothing.
+    """Empty tables.
 
     Examples
     --------
@@ -96,27 +83,42 @@ def empty_table(rows: int, slots: int, redundancy: int, most: int, attributes: i
     )
 
 
-@kernel
-def copy_line(source, r, s, target, t, u):
-    """Copy line (r, s) of one table over line (t, u) of another; whether more than its stamp is new."""
-    target.stamp[t, u] = source.stamp[r, s]
-    changed = target.members[t, u] != source.members[r, s] or target.used[t, u] != source.used[r, s]
-    target.members[t, u] = source.members[r, s]
-    target.used[t, u] = source.used[r, s]
-    for k in range(source.delegates.shape[2]):
-        changed |= target.delegates[t, u, k] != source.delegates[r, s, k]
-        target.delegates[t, u, k] = source.delegates[r, s, k]
-    for b in range(source.used[r, s]):
-        for end in range(2):
-            for k in range(source.boxes.shape[4]):
-                changed |= target.boxes[t, u, b, end, k] != source.boxes[r, s, b, end, k]
-                target.boxes[t, u, b, end, k] = source.boxes[r, s, b, end, k]
+@rule
+def put_box(box, target):
+    """Copy a box (2, d); returns whether it differs from the one before."""
+    changed = False
+    for end in range(2):
+        for k in range(box.shape[1]):
+            changed |= target[end, k] != box[end, k]
+            target[end, k] = box[end, k]
+    return changed
+
+
+@rule
+def _put_line(stamp, members, delegates, used, boxes, target, t, u):
+    """Write line (t, u) of a table; returns whether anything but its timestamp has changed."""
+    changed = target.members[t, u] != members or target.used[t, u] != used
+    target.stamp[t, u], target.members[t, u], target.used[t, u] = stamp, members, used
+    for k in range(len(delegates)):
+        changed |= target.delegates[t, u, k] != delegates[k]
+        target.delegates[t, u, k] = delegates[k]
+    for b in range(used):
+        changed |= put_box(boxes[b], target.boxes[t, u, b])
     return changed
 
 
 @kernel
+def copy_line(source, r, s, target, t, u):
+    """Copy line (r, s) of one table to line (t, u) of another; returns what `_put_line` does."""
+    delegates, boxes = source.delegates[r, s], source.boxes[r, s]
+    return _put_line(
+        source.stamp[r, s], source.members[r, s], delegates, source.used[r, s], boxes, target, t, u
+    )
+
+
+@kernel
 def _candidates(table, r, low, high, electorate, compared):
-    """All delegates of a table's lines and their ranks."""
+    """All delegates in a table's lines, their ranks, and their number."""
     most = (high - low) * table.delegates.shape[2]
     candidates, rank = np.empty(most, np.int32), np.empty(most, np.float64)
     size = 0
@@ -141,11 +143,10 @@ def _candidates(table, r, low, high, electorate, compared):
 
 @kernel
 def condense(table, r, low, high, compared, target, t, u, compared_there, electorate):
-    """Condense slots low to high - 1 of table r into line (t, u) of `target`; whether that line changed.
+    """Condense slots low to high - 1 of table r into line (t, u) of `target`; returns whether it changed.
 
-    The stamp becomes the latest of the lines': a line is as new as the newest thing it takes into account.
-    Attributes that are not compared in `target` get the range [0, 1) in every box, so that they
-    keep no two boxes apart.
+    The timestamp is the latest of the lines. Attributes that are not compared in `target` get the range
+    [0, 1) in every box, so that boxes do not differ in them.
     """
     members, stamp = 0, NEVER
     most, attributes = target.boxes.shape[2], target.boxes.shape[4]
@@ -165,15 +166,4 @@ def condense(table, r, low, high, compared, target, t, u, compared_there, electo
     delegates = np.empty(target.delegates.shape[2], np.int32)
     candidates, rank, size = _candidates(table, r, low, high, electorate, compared)
     elect(candidates, size, rank, delegates)
-
-    changed = target.members[t, u] != members or target.used[t, u] != used
-    target.stamp[t, u], target.members[t, u], target.used[t, u] = stamp, members, used
-    for k in range(delegates.shape[0]):
-        changed |= target.delegates[t, u, k] != delegates[k]
-        target.delegates[t, u, k] = delegates[k]
-    for b in range(used):
-        for end in range(2):
-            for k in range(attributes):
-                changed |= target.boxes[t, u, b, end, k] != boxes[b, end, k]
-                target.boxes[t, u, b, end, k] = boxes[b, end, k]
-    return changed
+    return _put_line(stamp, members, delegates, used, boxes, target, t, u)

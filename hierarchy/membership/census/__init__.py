@@ -1,1 +1,1 @@
-"""The census of a community: its members estimate its size, and notice when it has fallen apart."""
+"""The census of a community: members estimate its size, and detect that it has split into parts."""

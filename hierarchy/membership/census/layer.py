@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -20,21 +17,18 @@ from hierarchy.membership.census.rules import (
 )
 from hierarchy.membership.census.settings import CensusSettings
 from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
+from sub2sub.overlay.layer import SavedState
 
 STREAM = stream_number("census")
 
 
-class Census:
-    """What the members of a population take their communities' sizes to be.
+class Census(SavedState):
+    """The members' estimates of the sizes of their communities.
 
     Parameters
     ----------
     n : int
-        Members, present or to come.
-    seed : int
-        Random seed.
-    settings : CensusSettings, optional
-        See there.
+        Number of members, including future ones.
 
     Examples
     --------
@@ -52,6 +46,7 @@ class Census:
     """
 
     name = "census"
+    saved = ("counts", "joined")
 
     def __init__(self, n: int, seed: int, settings: CensusSettings | None = None) -> None:
         self.seed = seed
@@ -70,17 +65,17 @@ class Census:
         self.joined = np.zeros(n, np.uint8)
 
     def join(self, peers: ArrayLike, cycle: int) -> None:
-        """Let `peers` begin from nothing."""
+        """Start `peers` without an earlier count."""
         members = np.asarray(peers, np.int64)
         self.joined[members] = 1
         enter_all(self.counts, members, np.int64(cycle))
 
     def leave(self, peers: ArrayLike) -> None:
-        """Count without `peers` from the next time on."""
+        """Leave `peers` out of the next counts."""
         self.joined[np.asarray(peers, np.int64)] = 0
 
     def step(self, cycle: int, topic_table: NDArray[np.int32], channel: Channel) -> dict[str, int]:
-        """Begin counts whose time has come, and send tallies along the topic tables."""
+        """Begin counts that are due, and send tallies along the topic tables."""
         s, present = self.settings, channel.alive * self.joined
         advance_all(self.counts, present, cycle, s.period)
         key = cycle_key(self.seed, STREAM, 1 + cycle)
@@ -94,7 +89,7 @@ class Census:
         return 2 * WORD + 4 * self.settings.minima
 
     def askers(self, cycle: int, channel: Channel) -> NDArray[np.int64]:
-        """Who asks a contact in this cycle whether both are in one part of their community."""
+        """The members that ask a contact in this cycle whether both are in one part of their community."""
         key = cycle_key(self.seed, STREAM, 1 + cycle)
         members: NDArray[np.int64] = choose_askers(
             self.counts, channel.alive * self.joined, float(self.settings.askers), key
@@ -111,15 +106,6 @@ class Census:
         return found
 
     def sizes(self) -> NDArray[np.float64]:
-        """What each member takes the size of its community to be: by its last count, else by this one."""
+        """Each member's estimate of the size of its community: by its last count, else by the current one."""
         counted = self.counts.size
         return np.where(counted > 0, counted, sizes_of(self.counts.minima))
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All state that a checkpoint stores."""
-        return {**self.counts._asdict(), "joined": self.joined}
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Restore the state that `arrays` returned."""
-        self.counts = Counts(*(arrays[name].copy() for name in Counts._fields))
-        self.joined = arrays["joined"].copy()

@@ -3,9 +3,9 @@
 Paper and rules: `hierarchy.membership.census.rules`. Live members run this class; the tests drive it as the
 oracle that the kernels agree with.
 
-A `Tally` goes to some of the topic table each cycle. Now and then a member asks a contact that it did not get
-from its own part of the community (`Compare`); if the answer (`Compared`) says that they are in different
-parts, it merges them by subscribing there.
+Each cycle a member sends a `Tally` to some members of its topic table. Sometimes it asks a contact from
+outside its part of the community (`Compare`); if the answer (`Compared`) shows that they are in different
+parts, it merges the parts by subscribing there.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from hierarchy.membership.census.rules import FEW
 from hierarchy.membership.census.settings import CensusSettings
 from sub2sub.kernels.dice import Dice
 
+LAST = 1 << 39  # largest number of a count that is accepted; no honest member ever gets there
+
 
 @dataclass(frozen=True)
 class Tally:
-    """The smallest numbers the sender has heard of in a count, and the size by the one before (0: none)."""
+    """The smallest numbers that the sender knows in a count, and the size by the last one (0: none)."""
 
     epoch: int
     size: float
@@ -31,7 +33,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Compare:
-    """Which part of the community of this topic is the receiver in?"""
+    """A question: which part of the community of this topic is the receiver in?"""
 
     exchange: int
     topic: str
@@ -39,7 +41,7 @@ class Compare:
 
 @dataclass(frozen=True)
 class Compared:
-    """The sender, the minima of its last count (-1: none), and for how long its subscription lasts."""
+    """The sender, its last count (-1: none) with its minima, and the lease of its subscription."""
 
     exchange: int
     member: Contact
@@ -52,26 +54,25 @@ CensusMessage = Tally | Compare | Compared
 
 
 class CensusPeer:
-    """How the counts of one member stand.
+    """The state of one member's counts.
 
     Parameters
     ----------
     key : int
-        Of its own numbers.
-    settings : CensusSettings
+        Key of its own random numbers.
     cycle : int, optional
-        When it begins.
+        The cycle in which it begins.
 
     Attributes
     ----------
     epoch, begun : int
-        Number of the count it takes part in, and the cycle in which it entered that.
+        Number of the count that it takes part in, and the cycle in which it entered that count.
     minima : list of int
-        The smallest numbers it has heard of.
-    size : float
-        Size of the community by the last count; 0 if there was none.
+        The smallest numbers that it has received.
+    size, before : float
+        Size of the community by the last count, and by the one before; 0 if there was none.
     counted, last
-        Number of the last count it took part in from early on (-1: none), and the minima of it.
+        Number of the last count that it joined early enough (-1: none), and the minima of it.
     merged : int
         Number of the last count after which it merged its part with another.
 
@@ -87,15 +88,22 @@ class CensusPeer:
 
     def __init__(self, key: int, settings: CensusSettings, cycle: int = 0) -> None:
         self.key, self.settings = key, settings
-        self.size, self.counted, self.merged = 0.0, -1, -1
+        self.size, self.before, self.counted, self.merged = 0.0, 0.0, -1, -1
         self.last: list[int] = [0] * settings.minima
         self.minima: list[int]
         self._asked: set[int] = set()
         self._enter(0, cycle)
 
     def estimate(self) -> float:
-        """The size of the community as far as it knows: by the last count, else by the present one."""
+        """Its estimate of the size of the community: by the last count, else by the present one."""
         return self.size or _size(self.minima)
+
+    def safe_estimate(self) -> float:
+        """The smaller of the last two counts, or of the last one and the current one.
+
+        Any member can make a count too large, by sending numbers that no member has drawn.
+        """
+        return min(self.estimate(), self.before or _size(self.minima))
 
     def advance(self, cycle: int) -> None:
         """Begin the next count if the time of this one is up."""
@@ -105,14 +113,14 @@ class CensusPeer:
             self._begin(self.epoch + 1, cycle)
 
     def tell(self, view: Sequence[Contact], dice: Dice) -> Sends:
-        """Send the tally to some of the topic table."""
+        """Send the tally to some members of the topic table."""
         for _ in range(min(self.settings.fan, len(view))):
             to = view[dice.next_below(len(view))]
             yield Send(to, Tally(self.epoch, self.size, tuple(self.minima)))
 
     def take(self, tally: Tally, cycle: int) -> None:
-        """Take a tally: enter a later count, keep the smaller numbers; a newcomer believes the size."""
-        if len(tally.minima) != len(self.minima):
+        """Process a tally: enter a later count, keep the smaller numbers; a newcomer takes over the size."""
+        if len(tally.minima) != len(self.minima) or tally.epoch > LAST:
             return
         if tally.epoch > self.epoch:
             self._begin(tally.epoch, cycle)
@@ -122,7 +130,7 @@ class CensusPeer:
                 self.size = tally.size
 
     def wants_to_ask(self, dice: Dice) -> bool:
-        """Whether to ask a contact now, with chance askers / size and once after each count at most."""
+        """Whether to ask a contact now: with probability askers / size, and at most once after each count."""
         return self.counted > self.merged and dice.next_unit() * self.size < self.settings.askers
 
     def ask(self, contact: Contact, dice: Dice) -> Send:
@@ -132,11 +140,11 @@ class CensusPeer:
         return Send(contact, Compare(number, contact.topic))
 
     def answer(self, question: Compare, own: Contact, lease: int) -> Compared:
-        """Say which part it is in."""
+        """The answer to a question."""
         return Compared(question.exchange, own, self.counted, tuple(self.last), lease)
 
     def is_apart(self, answer: Compared) -> bool:
-        """Whether an answer says that both are apart. Counts that differ by one say nothing."""
+        """Whether an answer shows that both are in different parts. Counts that differ by one do not."""
         if answer.exchange not in self._asked:
             return False
         self._asked.remove(answer.exchange)
@@ -150,8 +158,9 @@ class CensusPeer:
         return False
 
     def _begin(self, epoch: int, cycle: int) -> None:
-        """Enter a count; the one before is over, and is believed if it was long enough."""
+        """Enter a count; the one before ends, and is used if it was long enough."""
         if cycle - self.begun >= self.settings.period // 2:
+            self.before = self.size if self.counted >= 0 else 0.0
             self.size, self.last, self.counted = _size(self.minima), self.minima, self.epoch
         self._enter(epoch, cycle)
 

@@ -3,22 +3,21 @@
 Baquero, Almeida, Menezes, Jesus: *Extrema Propagation: Fast Distributed Estimation of Sums and Network
 Sizes*, IEEE Transactions on Parallel and Distributed Systems 23(4), 2012.
 
-Every member draws k numbers from the exponential distribution. Members gossip the smallest of each that
-they have heard of, so that after a while all have the same k minima. Each is exponential with rate N, so N
-is about (k - 1) / (their sum). A message that is lost or comes twice does no harm, and nobody has a role of
-its own.
+Every member draws k numbers from the exponential distribution. Members gossip the smallest of each that they
+have received, so that after a while all have the same k minima. Each is exponential with rate N, so N is
+about (k - 1) / (their sum). Lost and repeated messages do no harm, and all members have the same role.
 
-Counts follow one another, so that members that left are forgotten. A count is over for a member when its
-time is up or when it hears of the next one. The very first takes half the time, so that parts of a
-community that was founded by several find one another soon.
+Counts are repeated, so that members that left no longer count. A count ends for a member when its time is up
+or when it hears of the next one. The first count takes half the time, so that parts of a community with
+several founders merge soon.
 
-The minima also tell whether two members are in one part of the community: gossip goes along directed links,
-so a member that the other's part does not reach lacks its minima. A few may differ because somebody came or
-went during the count; where more than one in `FEW` do, the two are apart.
+The minima also show whether two members are in the same part of the community: gossip follows directed links,
+so a member that is not reachable from the other's part lacks its minima. A few may differ because members
+joined or left during the count; if more than one in `FEW` differ, the two are in different parts.
 
-Read differently from the paper: numbers are kept as whole numbers from a uniform distribution, smallest first
-as well, and become exponential ones when they are added up; tallies go to a few members a cycle, not to all
-neighbours; epochs are ours.
+Differences from the paper: numbers are stored as uniform integers, whose order is the same, and become
+exponential when they are added up; tallies go to a few members per cycle, not to all neighbours; repeated
+counts (epochs) are added.
 """
 
 from __future__ import annotations
@@ -33,46 +32,26 @@ from hierarchy.super_tables.rules import ask, entries
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key, unit
 
-TELL, COMPARE, CHOOSE = range(-3, 0)  # draws of the phases are kept apart
-FEW = 6  # one in so many minima may differ within one part
+TELL, COMPARE, CHOOSE = range(-3, 0)  # keys of the phases' random numbers
+FEW = 6  # within one part at most one minimum in six may differ
 HALF, WORD32 = np.uint64(32), 4294967296.0
 
 
 class Counts(NamedTuple):
-    """How the counts of all members stand.
+    """The state of the counts of all n members."""
 
-    Attributes
-    ----------
-    epoch : (n,) int32
-        Number of the count that a member takes part in.
-    begun : (n,) int32
-        The cycle in which it entered that count.
-    minima : (n, k) uint32
-        The smallest numbers it has heard of.
-    size : (n,) float64
-        Size of the community by the last count; 0 if there was none.
-    last : (n, k) uint32
-        The minima of the last count it took part in from early on.
-    counted : (n,) int32
-        Number of that count; -1 for none.
-    merged : (n,) int32
-        Number of the last count after which it merged its part with another.
-    key : (n,) uint64
-        Of its own numbers.
-    """
-
-    epoch: NDArray[np.int32]
-    begun: NDArray[np.int32]
-    minima: NDArray[np.uint32]
-    size: NDArray[np.float64]
-    last: NDArray[np.uint32]
-    counted: NDArray[np.int32]
-    merged: NDArray[np.int32]
-    key: NDArray[np.uint64]
+    epoch: NDArray[np.int32]  # (n,) number of the count that a member takes part in
+    begun: NDArray[np.int32]  # (n,) cycle in which it entered that count
+    minima: NDArray[np.uint32]  # (n, k) the smallest numbers that it has received
+    size: NDArray[np.float64]  # (n,) size of the community by the last count; 0 if there was none
+    last: NDArray[np.uint32]  # (n, k) the minima of the last count that it joined early enough
+    counted: NDArray[np.int32]  # (n,) number of that count; -1 for none
+    merged: NDArray[np.int32]  # (n,) number of the last count after which it merged its part with another
+    key: NDArray[np.uint64]  # (n,) key of its own random numbers
 
 
 def sizes_of(minima: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """The sizes that rows of minima stand for, at least 1.
+    """The sizes estimated from rows of minima, at least 1.
 
     Examples
     --------
@@ -87,7 +66,7 @@ def sizes_of(minima: NDArray[np.uint32]) -> NDArray[np.float64]:
 
 @kernel
 def estimate(minima):
-    """The size that minima stand for, at least 1."""
+    """The size estimated from minima, at least 1."""
     total = 0.0
     for i in range(len(minima)):
         total -= np.log1p(-(minima[i] + 0.5) / WORD32)
@@ -96,7 +75,7 @@ def estimate(minima):
 
 @kernel
 def begin(counts, member, epoch, cycle, period):
-    """Enter a count; the one before is over, and is believed by those who were in it for long enough."""
+    """Enter a count; the one before ends, and is used by members that were in it for long enough."""
     if cycle - counts.begun[member] >= period // 2:
         counts.size[member] = estimate(counts.minima[member])
         counts.last[member] = counts.minima[member]
@@ -106,7 +85,7 @@ def begin(counts, member, epoch, cycle, period):
 
 @kernel
 def enter(counts, member, epoch, cycle):
-    """Draw one's own numbers for a count."""
+    """Draw the member's own numbers for a count."""
     counts.epoch[member], counts.begun[member] = epoch, cycle
     own = peer_key(counts.key[member], epoch)
     for i in range(counts.minima.shape[1]):
@@ -115,7 +94,7 @@ def enter(counts, member, epoch, cycle):
 
 @kernel
 def enter_all(counts, members, cycle):
-    """Let members begin from nothing."""
+    """Start members without an earlier count."""
     for member in members:
         counts.size[member] = 0.0
         counts.counted[member] = counts.merged[member] = -1
@@ -124,7 +103,7 @@ def enter_all(counts, members, cycle):
 
 @kernel
 def advance_all(counts, present, cycle, period):
-    """Begin the next count where the time of one is up."""
+    """Begin the next count for members whose time is up."""
     for member in range(len(present)):
         time = period // 2 if counts.epoch[member] == 0 else period
         if present[member] and cycle - counts.begun[member] >= time:
@@ -133,7 +112,7 @@ def advance_all(counts, present, cycle, period):
 
 @kernel
 def take(counts, member, sender, cycle, period):
-    """Take a tally: enter a later count, keep the smaller numbers; a newcomer believes the size as well."""
+    """Process a tally: enter a later count, keep the smaller numbers; a newcomer takes over the size."""
     if counts.epoch[sender] > counts.epoch[member]:
         begin(counts, member, counts.epoch[sender], cycle, period)
     if counts.epoch[sender] < counts.epoch[member]:
@@ -146,7 +125,7 @@ def take(counts, member, sender, cycle, period):
 
 @kernel
 def tell_all(counts, topic_table, present, rules, cycle, channel, key):
-    """Have every member send its tally to some of its topic table; returns messages."""
+    """Send each member's tally to some members of its topic table; returns messages."""
     fan, period = rules
     messages = 0
     for member in range(len(present)):
@@ -164,7 +143,7 @@ def tell_all(counts, topic_table, present, rules, cycle, channel, key):
 
 @kernel
 def choose_askers(counts, present, askers, key):
-    """Who asks a contact now whether they are in the same part: each with chance askers / size."""
+    """The members that ask a contact now in which part it is, each with probability askers / size."""
     chosen = np.empty(len(present), np.int64)
     count = 0
     for member in range(len(present)):
@@ -178,9 +157,9 @@ def choose_askers(counts, present, askers, key):
 
 @kernel
 def apart(epoch, minima, other_epoch, other_minima):
-    """Whether those with such minima of such counts are in different parts.
+    """Whether two members with these minima of these counts are in different parts.
 
-    Within one part counts differ by one at most. Between two that do, minima say nothing.
+    Within one part, the numbers of counts differ by at most one. Minima of different counts do not tell.
     """
     if epoch < 0 or other_epoch < 0 or abs(epoch - other_epoch) == 1:
         return False
@@ -192,7 +171,7 @@ def apart(epoch, minima, other_epoch, other_minima):
 
 @kernel
 def compare_all(counts, members, others, channel, key, is_apart):
-    """Mark the members that find themselves in another part than whom they ask; two messages each."""
+    """Mark the members that are in another part than their contact; two messages each."""
     for i in range(len(members)):
         member, other = members[i], others[i]
         own = peer_key(peer_key(key, COMPARE), member)

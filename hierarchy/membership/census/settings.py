@@ -14,13 +14,13 @@ class CensusSettings:
     Attributes
     ----------
     minima : int
-        Numbers every member draws. The estimate is off by a share of 1/sqrt(minima - 2), as a standard
-        deviation.
+        Numbers that each member draws. The relative standard deviation of the estimate is
+        1/sqrt(minima - 2).
     fan : int
-        Members a tally goes to each cycle.
+        Members to which a tally is sent each cycle.
     period : int
-        Cycles of one count. It has to be enough for the news of it to reach everybody and for everybody's
-        numbers to come back: about 2 ln n with a fan of 2.
+        Cycles of one count: enough for its start to reach all members and for their numbers to come back,
+        about 2 ln n with a fan of 2.
     askers : float
         Members of a community that ask a contact each cycle whether they are in the same part of it.
     """

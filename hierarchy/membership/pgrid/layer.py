@@ -7,8 +7,8 @@ buddies. A search is routed in the same way and brings back random members from 
 holds.
 
 CAMCAST Section 5.2.2: a newcomer joins the overlay through gateways that have no part in any community.
-Here they hand it a random one of the last peers that came. Peers keep a few acquaintances, from whom they
-choose the next one to meet.
+Here they hand it a random one of the last peers that came. Peers keep a few acquaintances, and
+choose the next one to meet from these.
 """
 
 from __future__ import annotations
@@ -28,43 +28,27 @@ from hierarchy.membership.pgrid.steps import introduce, matches, meet_all, route
 from hierarchy.membership.rows import named
 from hierarchy.topics import TopicTree
 from sub2sub.kernels.randomness import below, cycle_key, draw, mix, peer_key, stream_number
+from sub2sub.overlay.layer import LayerBase
 from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import table_links
+from sub2sub.overlay.views import LinkTable, table_links
 
 STREAM = stream_number("pgrid")
 MEET, ANNOUNCE, GATEWAY = range(-3, 0)
 
 
 class Found(NamedTuple):
-    """Answers to searches.
+    """Answers to searches."""
 
-    Attributes
-    ----------
-    members : (searches, wanted) int32
-        Members found, padded with -1.
-    first : (searches,) int64
-        The smallest number the answering peer knew of, other than the searcher's; -1 for none.
-    following : (searches,) int64
-        The number next to the searcher's that the answering peer knew of, after the last the first; -1 for
-        none.
-    reached : (searches,) bool
-        Whether a request got where its key belongs.
-    known : (searches,) int64
-        How many members of the community the answering peer knew of; 0 where the search failed.
-    hops, messages : (searches,) int64
-        Steps of each request, and messages it took, those to dead references included.
-    """
-
-    members: NDArray[np.int32]
-    first: NDArray[np.int64]
-    following: NDArray[np.int64]
-    reached: NDArray[np.bool_]
-    known: NDArray[np.int64]
-    hops: NDArray[np.int64]
-    messages: NDArray[np.int64]
+    members: NDArray[np.int32]  # (searches, wanted) members found, padded with -1
+    first: NDArray[np.int64]  # (searches,) the smallest number known, other than the searcher's; -1: none
+    following: NDArray[np.int64]  # (searches,) number after the searcher's, at the end the first; -1: none
+    reached: NDArray[np.bool_]  # (searches,) whether a request got where its key belongs
+    known: NDArray[np.int64]  # (searches,) members that the answering peer knew; 0 where the search failed
+    hops: NDArray[np.int64]  # (searches,) steps of each request
+    messages: NDArray[np.int64]  # (searches,) messages that it took, those to dead references included
 
 
-class PGrid:
+class PGrid(LayerBase):
     """A P-Grid of all members, indexing them by community.
 
     Parameters
@@ -73,10 +57,6 @@ class PGrid:
         Topics; the key of one is a hash of its name.
     topic : (n,) array
         Community of each member.
-    seed : int
-        Random seed.
-    settings : PGridSettings, optional
-        See there.
 
     Examples
     --------
@@ -92,6 +72,7 @@ class PGrid:
     """
 
     name = "pgrid"
+    saved = ("trie", "contact", "announce_in", "recent", "joining")
 
     def __init__(
         self, tree: TopicTree, topic: ArrayLike, seed: int, settings: PGridSettings | None = None
@@ -116,7 +97,7 @@ class PGrid:
         self.postings = Postings()
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
-        """Start `peers` afresh with one contact each (-1: whom the gateways name)."""
+        """Start `peers` afresh with one contact each (-1: the one that the gateways name)."""
         peers, contacts = np.asarray(peers, np.int64), np.asarray(contacts, np.int64)
         self._forget(peers)
         self.contact[peers] = contacts
@@ -175,6 +156,28 @@ class PGrid:
         sample(held, low, high, starts, np.uint64(mix(key)), members, following)
         return Found(members, first, following, at >= 0, high - low, hops, messages)
 
+    def search_up(
+        self, starts: NDArray[np.int64], topics: NDArray[np.int64], begin: NDArray[np.int64],
+        scope: NDArray[np.int64], wanted: int, cycle: int, channel: Channel, salt: int,
+    ) -> tuple[NDArray[np.int32], int, NDArray[np.int64]]:  # fmt: skip
+        """Search for each start up its chain, `scope` topics from `begin` on, until a topic has members.
+
+        Returns a row of members for each, padded with -1; messages, and the hops of all searches.
+        """
+        found = np.full((len(starts), wanted), -1, np.int32)
+        messages, hops = 0, [np.empty(0, np.int64)]
+        for place in range(int(scope.max(initial=0))):
+            left = np.flatnonzero((found[:, 0] < 0) & (scope > place))
+            if len(left) == 0:
+                break
+            answers = self.search(
+                starts[left], topics[begin[left] + place], wanted, cycle, channel, salt + place
+            )
+            found[left] = answers.members
+            messages += int(answers.messages.sum()) + len(left)
+            hops.append(answers.hops)
+        return found, messages, np.concatenate(hops)
+
     def _first(
         self, low: NDArray[np.int64], high: NDArray[np.int64], starts: NDArray[np.int64]
     ) -> NDArray[np.int64]:
@@ -213,27 +216,18 @@ class PGrid:
             self.contact[live],
         )
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def links(self) -> LinkTable:
         """References, buddies and acquaintances as (holders, members, stamps of 0)."""
         return table_links(self.trie.reference, self.trie.buddy, self.trie.acquaintance)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All state that a checkpoint stores."""
-        return {
-            **self.trie._asdict(),
-            "contact": self.contact,
-            "announce_in": self.announce_in,
-            "recent": self.recent,
-            "joining": self.joining,
-            "postings": self.postings.rows,
-        }
+        return {**super().arrays(), "postings": self.postings.rows}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that `arrays` returned."""
-        self.trie = Trie(*(arrays[name].copy() for name in Trie._fields))
-        for name in ("contact", "announce_in", "recent", "joining"):
-            setattr(self, name, arrays[name].copy())
-        self.postings.rows = arrays["postings"].copy()
+        super().load(arrays)
+        self.postings.rows = np.array(arrays["postings"])
 
     def _forget(self, peers: NDArray[np.int64]) -> None:
         t = self.trie

@@ -1,4 +1,4 @@
-"""One peer of a P-Grid: where it stands in the trie, whom it knows there, which announcements it holds.
+"""One peer of a P-Grid: where it stands in the trie, the peers it knows there, the announcements it holds.
 
 Papers and rules: `hierarchy.membership.pgrid.rules`. Live peers run this class; the tests drive it as the
 oracle that the kernels agree with, draw for draw. What two peers make of a meeting is `meet`, which needs
@@ -26,7 +26,7 @@ Row = list[Contact | None]
 
 
 class Position(NamedTuple):
-    """Where a peer stands in the P-Grid, and whom it knows there."""
+    """Where a peer stands in the P-Grid, and the peers it knows there."""
 
     peer: Contact
     path: int
@@ -63,7 +63,7 @@ class Met:
 
 @dataclass(frozen=True)
 class Route:
-    """Hand this on to where the key belongs, for so many more steps.
+    """Hand this on to where the key belongs, for `steps` more steps.
 
     `wish` says what is wanted there: 0 a place, 1 members of the topic, 2 to announce oneself as one,
     3 members of the topic and, if there are none, to be the first.
@@ -88,7 +88,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Listed:
-    """So many members of the topic are known here, and these are some of them."""
+    """The number of members of the topic that are known here, and some of them."""
 
     exchange: int
     known: int
@@ -145,14 +145,18 @@ def entries(row: Row) -> list[Contact]:
 
 
 def put(row: Row, peer: Contact, dice: Dice) -> None:
-    """Put a peer into a row: in the first free place, else in a random one; nothing if it is met before."""
-    for place, each in enumerate(row):
-        if each is not None and each.id == peer.id:
-            return
-        if each is None:
-            row[place] = peer
-            return
-    row[dice.next_below(len(row))] = peer
+    """Put a peer into a row: in the first free place, else in a random one; nothing if it is there.
+
+    Examples
+    --------
+    >>> row = [None, Contact(2, "h", 2, ".a"), None]
+    >>> put(row, Contact(2, "h", 2, ".a"), Dice(1))
+    >>> [each.id for each in entries(row)]
+    [2]
+    """
+    ids = [each and each.id for each in row]
+    if peer.id not in ids:
+        row[ids.index(None) if None in ids else dice.next_below(len(row))] = peer
 
 
 def random_place(row: Row, bits: int) -> int:
@@ -167,9 +171,6 @@ class GridPeer:
 
     Parameters
     ----------
-    own : Contact
-        Who it is.
-    settings : PGridSettings
     depth : int
         Bits of a path at most.
     most : int, optional
@@ -177,7 +178,6 @@ class GridPeer:
 
     Attributes
     ----------
-    path : str
     references : list of Row
         For each bit of the path, peers on the other side of it.
     buddies, acquaintances : Row
@@ -227,7 +227,7 @@ class GridPeer:
         return key.startswith(self.path)
 
     def ways(self, key: str, dice: Dice) -> Iterator[Contact]:
-        """Whom to hand a request for a key to, in random order: peers across the first bit that differs."""
+        """The peers that may take a request for a key, in random order: across the first bit that differs."""
         left = entries(self.references[common_prefix(self.path, key)])
         while left:
             yield left.pop(dice.next_below(len(left)))
@@ -243,7 +243,15 @@ class GridPeer:
         put(self.buddies, other.own, dice)
 
     def move(self, other: GridPeer, dice: Dice) -> None:
-        """Take the path that a meeting decided on; former replicas become acquaintances."""
+        """Take the path that a meeting decided on, and the peers to know there.
+
+        What it has learnt since it asked for the meeting stays, but former replicas become acquaintances.
+        """
+        if other.path == self.path:
+            for row, theirs in zip(self.references, other.references, strict=True):
+                _take_over(row, theirs, self, dice)
+            _take_over(self.buddies, other.buddies, self, dice)
+            return
         kept = {each.id for each in entries(other.buddies)}
         parted = [each for each in entries(self.buddies) if each.id not in kept]
         self.path, self.references, self.buddies = other.path, other.references, other.buddies
@@ -258,7 +266,7 @@ class GridPeer:
     def extend(self, bit: str, across: Contact, dice: Dice) -> None:
         """Append one bit to the path, with a first reference across it."""
         self.path += bit
-        for buddy in entries(self.buddies):  # who is still a replica is seen when they meet again
+        for buddy in entries(self.buddies):  # whether one is still a replica is seen when they meet again
             put(self.acquaintances, buddy, dice)
         self.buddies = [None] * len(self.buddies)
         self.references.append([None] * self.settings.references)
@@ -288,7 +296,7 @@ class GridPeer:
         return sorted(found, key=lambda member: member.id)
 
     def some_of(self, topic: str, asker: int, wanted: int, dice: Dice) -> list[Contact]:
-        """Random ones of them in random order, never who asks (Floyd's algorithm, then a shuffle)."""
+        """Random ones of them in random order, never the asker (Floyd's algorithm, then a shuffle)."""
         pool = [member for member in self.known(topic) if member.id != asker]
         count = min(len(pool), wanted)
         places: list[int] = list(range(count))
@@ -303,7 +311,7 @@ class GridPeer:
         return [pool[place] for place in places]
 
     def following(self, topic: str, asker: int) -> list[Contact]:
-        """The one of them next to who asks in the order of numbers, after the last the first."""
+        """The one of them next to the asker in the order of numbers, after the last the first."""
         others = [member for member in self.known(topic) if member.id != asker]
         return [member for member in others if member.id > asker][:1] or others[:1]
 
@@ -321,22 +329,25 @@ class Meeting(NamedTuple):
     shares : bool
         Whether both have data for each other: replicas, or peers that have just parted.
     further : list of (Contact, Contact)
-        Who may meet next: each with those that the other refers to on its side.
+        Pairs that may meet next: each with peers that the other refers to on its side.
     """
 
     shares: bool
     further: list[tuple[Contact, Contact]]
 
 
-def meet(a: GridPeer, b: GridPeer, dice: Dice) -> Meeting:
-    """Let two peers exchange: both may extend their paths, and learn of others."""
+def meet(a: GridPeer, b: GridPeer, dice: Dice, b_stays: bool = False) -> Meeting:
+    """Let two peers exchange: both may extend their paths, and learn of others.
+
+    With `b_stays` the second keeps its path, and so do both where they could only part.
+    """
     common = common_prefix(a.path, b.path)
     for place in range(common):
         _take_over(a.references[place], b.references[place], a, dice)
         _take_over(b.references[place], a.references[place], b, dice)
     a_ends, b_ends = len(a.path) == common, len(b.path) == common
     crowded = 1 + max(len(entries(a.buddies)), len(entries(b.buddies))) >= 2 * a.settings.replication
-    if a_ends and b_ends and common < a.depth and crowded:
+    if a_ends and b_ends and common < a.depth and crowded and not b_stays:
         a.extend("0", b.own, dice)
         b.extend("1", a.own, dice)
     elif a_ends and b_ends:
@@ -347,6 +358,8 @@ def meet(a: GridPeer, b: GridPeer, dice: Dice) -> Meeting:
     elif a_ends:
         a.extend("1" if b.path[common] == "0" else "0", b.own, dice)
         put(b.references[common], a.own, dice)
+    elif b_ends and b_stays:
+        return Meeting(False, [])
     elif b_ends:
         b.extend("1" if a.path[common] == "0" else "0", a.own, dice)
         put(a.references[common], b.own, dice)
@@ -371,6 +384,6 @@ def _take_over(row: Row, other: Row, peer: GridPeer, dice: Dice) -> None:
 
 
 def _row(peers: Iterable[Contact], places: int) -> Row:
-    """Peers in a row of so many places, each once."""
+    """Peers in a row of `places` places, each once."""
     known = list({each.id: each for each in peers}.values())[:places]
     return [*known, *[None] * (places - len(known))]

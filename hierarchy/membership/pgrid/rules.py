@@ -30,27 +30,13 @@ ONE, TOP = np.uint64(1), np.uint64(63)
 
 
 class Trie(NamedTuple):
-    """What every peer knows of the trie.
+    """What every one of n peers knows of the trie; -1 where it knows nobody."""
 
-    Attributes
-    ----------
-    path : (n,) uint64
-        Bits of the path, the first one highest.
-    length : (n,) int32
-        How many bits count.
-    reference : (n, depth, most) int32
-        Peers across each bit; -1 where unknown.
-    buddy : (n, buddies) int32
-        Peers at the same leaf; -1 where unknown.
-    acquaintance : (n, ...) int32
-        Peers to meet, wherever they are; -1 where unknown.
-    """
-
-    path: NDArray[np.uint64]
-    length: NDArray[np.int32]
-    reference: NDArray[np.int32]
-    buddy: NDArray[np.int32]
-    acquaintance: NDArray[np.int32]
+    path: NDArray[np.uint64]  # (n,) bits of the path, the first one highest
+    length: NDArray[np.int32]  # (n,) how many bits count
+    reference: NDArray[np.int32]  # (n, depth, most) peers across each bit
+    buddy: NDArray[np.int32]  # (n, buddies) peers at the same leaf
+    acquaintance: NDArray[np.int32]  # (n, ...) peers to meet, wherever they are
 
 
 @kernel
@@ -79,12 +65,15 @@ def is_across(trie, peer, other, place):
 @kernel
 def put(row, peer, own, k):
     """Put a peer into a row: in a free place, else in a random one; nothing if it is there."""
-    for i in range(len(row)):
+    free = -1
+    for i in range(len(row) - 1, -1, -1):
         if row[i] == peer:
             return k
         if row[i] < 0:
-            row[i] = peer
-            return k
+            free = i
+    if free >= 0:
+        row[free] = peer
+        return k
     row[below(draw(own, k), len(row))] = peer
     return k + 1
 
@@ -104,7 +93,7 @@ def extend(trie, peer, value, across, own, k):
     place = trie.length[peer]
     trie.path[peer] |= np.uint64(value) << (TOP - np.uint64(place))
     trie.length[peer] = place + 1
-    for i in range(trie.buddy.shape[1]):  # who is still a replica is seen when they meet again
+    for i in range(trie.buddy.shape[1]):  # whether one is still a replica is seen when they meet again
         if trie.buddy[peer, i] >= 0:
             k = put(trie.acquaintance[peer], trie.buddy[peer, i], own, k)
             trie.buddy[peer, i] = -1
@@ -125,7 +114,7 @@ def replicas(trie, peer):
 def meet(trie, a, b, limits, channel, own, k, pairs, count):
     """Let two peers exchange, and each other's references with them down to some levels of recursion.
 
-    `limits` are the peers wanted at a leaf and those levels. Who is drawn in has to be reached first.
+    `limits` are the peers wanted at a leaf and those levels. A peer that is drawn in has to be reached first.
 
     Returns (messages, next draw, count). Those with data to hand over, replicas that met and peers that
     parted, are noted in `pairs` from `count` on.

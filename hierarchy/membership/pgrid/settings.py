@@ -19,7 +19,7 @@ class PGridSettings:
     references : int
         Peers kept across each bit; more of them tolerate more failures.
     recursion : int
-        How deep a meeting draws in the references of those who meet.
+        How deep a meeting draws in the references of the two that meet.
     lease : int
         Cycles an announcement lasts; renewed when half of them are over.
     attempts : int

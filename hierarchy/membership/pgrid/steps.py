@@ -99,7 +99,7 @@ def route_all(trie, starts, keys, attempts, channel, key, result):
 
 @kernel
 def tell(senders, receivers, channel, key, told):
-    """Leave in `told` those of the receivers marked there whom a message from the sender reaches."""
+    """Clear the marks in `told` of receivers that the message of their sender does not reach."""
     for i in range(len(senders)):
         own = peer_key(key, i)
         for j in range(receivers.shape[1]):

@@ -1,24 +1,23 @@
 """SCAMP as a layer: joins, leases, heartbeats and balancing, a cycle at a time.
 
-Rules and reference: `hierarchy.membership.scamp.rules`. Every subscription ends with its lease: then the
-entries made by it go from all views, and its owner subscribes again through a random member of its own
-view, which it keeps. A member that has heard no heartbeat for a while takes itself for isolated and does
-the same; so does one whose view is empty, at once. Both turn to somebody that has them in its view, or to the
-contact they had at first, where their own view is of no help.
+Rules and reference: `hierarchy.membership.scamp.rules`. A subscription ends with its lease: its entries are
+removed from all views, and its owner, which keeps its own view, subscribes again through a random member of
+that view. A member that has received no heartbeat for a while assumes that it is isolated and does the same;
+so does a member with an empty view, at once. If no member of the view answers, they try members that have
+them in their views, and then their first contact.
 
-Messages take no time within a cycle; who joins or leaves is served at the start of the next step.
+Messages take no time within a cycle; joins and leaves are served at the start of the next step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.channel import WORD, Channel, Sent, channel_of
-from hierarchy.membership.rows import named, widened
+from hierarchy.membership.rows import named
 from hierarchy.membership.scamp.rules import Rules, Views
 from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.membership.scamp.steps import (
@@ -26,30 +25,26 @@ from hierarchy.membership.scamp.steps import (
     beat,
     clear_all,
     expire,
-    join_all,
     leave_all,
     merge_all,
     refill_key,
-    renew_all,
+    subscribe_all,
 )
 from sub2sub.kernels.randomness import cycle_key, stream_number
+from sub2sub.overlay.layer import LayerBase
 from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import table_links
+from sub2sub.overlay.views import LinkTable, table_links
 
 STREAM = stream_number("scamp")
 
 
-class Scamp:
+class Scamp(LayerBase):
     """Partial views of a population, kept by SCAMP.
 
     Parameters
     ----------
     n : int
-        Members, present or to come.
-    seed : int
-        Random seed.
-    settings : ScampSettings, optional
-        See there.
+        Number of members, including future ones.
 
     Examples
     --------
@@ -62,6 +57,7 @@ class Scamp:
     """
 
     name = "scamp"
+    saved = ("views", "joining", "leaving")
 
     def __init__(self, n: int, seed: int, settings: ScampSettings | None = None) -> None:
         self.seed = seed
@@ -87,7 +83,7 @@ class Scamp:
         self.sent: Sent = ()
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
-        """Start `peers` afresh with one contact each (-1: found a community), in this order."""
+        """Start `peers` with empty views and one contact each (-1: found a community), in this order."""
         peers, contacts = np.asarray(peers, np.int64), np.asarray(contacts, np.int64)
         self.joining = np.concatenate([self.joining[~np.isin(self.joining, peers)], peers])
         self.leaving = self.leaving[~np.isin(self.leaving, peers)]
@@ -95,7 +91,7 @@ class Scamp:
         self.views.contact[peers] = contacts
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
-        """Let `peers` unsubscribe; they may be gone from the network by then."""
+        """Let `peers` unsubscribe in the next step; they may have left the network by then."""
         peers = np.asarray(peers, np.int64)
         self.joining = self.joining[~np.isin(self.joining, peers)]
         self.leaving = np.concatenate([self.leaving, peers])
@@ -108,17 +104,17 @@ class Scamp:
         subscriptions = self._serve(leave_all, self.leaving, cycle, key, channel)
         self.joining, joining = self.joining[:0], self.joining
         self.leaving = self.leaving[:0]
-        subscriptions += self._serve(join_all, joining, cycle, key, channel)
+        subscriptions += self._serve(subscribe_all, joining, cycle, key, channel, False)
         v = self.views
         due = (v.lease_end <= cycle) | (v.heard < cycle - s.isolation) | (v.size == 0)
         due |= (v.asked >= 0) & (v.asked <= cycle - s.patience)
         due &= (network.alive == 1) & (v.lease_end > 0)
-        subscriptions += self._serve(renew_all, np.flatnonzero(due), cycle, key, channel)
+        subscriptions += self._serve(subscribe_all, np.flatnonzero(due), cycle, key, channel, True)
         expire(self.views, network.alive, cycle)
         v = self.views
         again = np.uint64(refill_key(key))
         empty = (v.size == 0) & ~due & (network.alive == 1) & (v.lease_end > 0)
-        subscriptions += self._serve(renew_all, np.flatnonzero(empty), cycle, again, channel)
+        subscriptions += self._serve(subscribe_all, np.flatnonzero(empty), cycle, again, channel, True)
         beats = beat(self.views, cycle, channel, key)
         weights = channel.afresh()
         balancing = balance(self.views, weights, key) if s.indirection else 0
@@ -132,53 +128,42 @@ class Scamp:
         }
 
     def merge(self, members: ArrayLike, others: ArrayLike, cycle: int, channel: Channel) -> int:
-        """Join members to the parts of their communities that `others` are in; returns messages.
+        """Connect members to the parts of their communities that `others` are in; returns messages.
 
-        Whoever says that it is in another part says how long its own subscription lasts, so the link to it
-        costs nothing more.
+        The answer that told a member of the other part contained its lease, so the link needs no message.
         """
         pairs = np.stack([np.asarray(members, np.int64), np.asarray(others, np.int64)], axis=1)
         return self._serve(merge_all, pairs, cycle, cycle_key(self.seed, STREAM, cycle), channel)
 
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which members somebody alive has in its view, or knows to be in the other's, or had as contact."""
+        """Which members are in the view or InView of a live member, or are its contact."""
         live = alive == 1
         return named(len(alive), self.views.partial[live], self.views.inward[live], self.views.contact[live])
 
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def links(self) -> LinkTable:
         """The partial views as (holders, members, stamps of 0)."""
         return table_links(self.views.partial)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All state that a checkpoint stores."""
-        return {**self.views._asdict(), "joining": self.joining, "leaving": self.leaving}
-
-    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Restore the state that `arrays` returned."""
-        self.views = Views(*(arrays[name].copy() for name in Views._fields))
-        self.joining, self.leaving = arrays["joining"].copy(), arrays["leaving"].copy()
-
-    def _serve(self, serve: Any, members: NDArray[np.int64], cycle: int, key: Any, channel: Channel) -> int:
-        """Serve members one after the other, widening the rows whenever the next might not fit."""
+    def _serve(
+        self, serve: Any, members: NDArray[np.int64], cycle: int, key: Any, channel: Channel, *more: bool
+    ) -> int:
+        """Serve members one after the other; widen the rows whenever the next might not fit."""
         s = self.settings
         rules = Rules(s.c, s.lease, s.indirection, s.hop_limit, s.contact_first)
         done, messages = 0, 0
         while done < len(members):
             start = done
-            done, sent = serve(self.views, members, done, rules, np.int64(cycle), channel, key)
+            done, sent = serve(self.views, members, done, rules, np.int64(cycle), channel, key, *more)
             messages += sent
             if done < len(members) or done == start:
                 self._widen()
         return messages
 
     def _widen(self) -> None:
-        v = self.views
-        capacity, inward = 2 * v.partial.shape[1], 2 * v.inward.shape[1]
-        weight = np.zeros((len(v.partial), capacity))
-        weight[:, : v.weight.shape[1]] = v.weight
-        self.views = v._replace(
-            partial=widened(v.partial, capacity),
-            expires=widened(v.expires, capacity),
-            weight=weight,
-            inward=widened(v.inward, inward),
-        )
+        """Double the length of all rows."""
+        wider = {
+            name: np.pad(rows, ((0, 0), (0, rows.shape[1])), constant_values=0 if name == "weight" else -1)
+            for name, rows in self.views._asdict().items()
+            if rows.ndim == 2
+        }
+        self.views = self.views._replace(**wider)

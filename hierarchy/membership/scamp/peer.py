@@ -1,16 +1,15 @@
-"""One peer of SCAMP: whom it gossips to, who gossips to it, and what it does with each message.
+"""One peer of SCAMP: the members it gossips to, the members that gossip to it, and its messages.
 
-Paper and rules: `hierarchy.membership.scamp.rules`. Live members run this class; the tests drive it as the
-oracle that the kernels agree with, draw for draw. A driver has to say which cycle it is, to hand over
-messages, and to report those that could not be delivered; the peer then sends what was in them by another
-way.
+Paper and rules: `hierarchy.membership.scamp.rules`. Live members run this class; the tests use it as the
+oracle of the kernels, draw for draw. A driver passes in the cycle and the messages, and reports messages that
+could not be delivered; the peer then sends their contents to other members.
 
 The messages of a subscription are `Subscribe`, which walks to the member that serves it, and `Copy`, which
-walks until somebody keeps it. `Served` and `Kept` tell the newcomer who did. `Replace` takes a leaver out
-of a view, `Dropped` takes it out of an InView. `Weigh` and `Weighed` balance the weights of links.
+walks until a member keeps it. `Served` and `Kept` tell the newcomer which members did. `Replace` removes a
+leaver from a view, `Dropped` removes it from an InView. `Weigh` and `Weighed` balance the weights of links.
 
-Until somebody has served its own subscription, a member serves nobody: it hands requests on to its contact,
-and asks again. Otherwise all who came to it in the meantime would be a community of their own.
+Until its own subscription has been served, a member serves no other: it forwards requests to its contact, and
+repeats its own. Otherwise it and the members that it served would form a separate community.
 """
 
 from __future__ import annotations
@@ -34,9 +33,8 @@ from hierarchy.membership.scamp.scamp_messages import (
 from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.kernels.dice import Dice
 
-TRIES = 3  # members of the view, and of the InView, that a subscription is tried through
-HEAVIEST = 1e9  # so that no sum another peer reports makes a weight infinite
-
+TRIES = 3  # members of the view, and of the InView, that are asked to serve a subscription
+HEAVIEST = 1e9  # limit of a weight, so that sums can be sent and no weight becomes infinite
 
 Source = Literal["contact", "view", "inward"]
 
@@ -55,36 +53,35 @@ class ScampPeer:
 
     Parameters
     ----------
-    own : Contact
-        Who it is.
-    settings : ScampSettings
     most : int, optional
-        Entries of either view at most; (c + 1) ln n are far fewer.
+        Maximum number of entries of each view, far above (c + 1) ln n.
     grace : int, optional
-        Cycles that an entry is kept after its lease. Where nobody shares a clock and messages take time, a
-        lease would end here before its owner has renewed it, and events would not find the owner. With a
-        grace, a later lease takes the place of an earlier one, and those who hold a member by the earlier one
-        are told to make room only once somebody has the later one.
+        Cycles that an entry is kept after its lease. Without a common clock, and with messages that take
+        time, a lease would end here before its owner has renewed it, and events would not reach the owner.
+        With a grace, a new lease replaces the old one, and a member that has the old one is told to drop it
+        only when a further member has the new one.
 
     Attributes
     ----------
     view : list of Link
         PartialView, the topic table.
     inward : list of Contact
-        InView: who has this member in its view, as far as it was told.
+        InView: the members that have this one in their view.
     contact : Contact, optional
-        Whom to turn to when the views are of no help.
+        The member to ask if no member of the views answers.
     lease_end, heard : int
         The cycle in which its own subscription ends, and that of the last heartbeat.
     served : bool
-        Whether it is in the community: it founded it, or a member has served its subscription.
+        Whether it is in the community: it is the founder, or a member has served its subscription.
     asked : int
-        The cycle of its last request, as long as that is not answered; -1 afterwards.
+        The cycle of its last request, until it is answered; -1 afterwards.
     wanted : int
-        How many members its view should have; while there are fewer, the subscriptions it serves spread
-        with c extra copies. 0 if it has no idea.
+        How many members its view should have; while there are fewer, the subscriptions that it serves spread
+        with c extra copies. 0 if unknown.
+    parted : set of int
+        IDs of the members that were told to drop this one, because they had it by an old lease.
     returned : bool
-        Whether the walk of its request ended at itself, so that it asked the first who answered to serve.
+        Whether its request came back to it, so that it asked the first member that answered to serve it.
 
     Examples
     --------
@@ -105,21 +102,22 @@ class ScampPeer:
         self.contact: Contact | None = None
         self.lease_end = self.heard = self.wanted = 0
         self.served, self.asked, self._asked_in = False, -1, 0  # the last: the cycle of its last request
-        self._outdated: list[Contact] = []  # who has this member by an earlier lease only
+        self._outdated: list[Contact] = []  # members that have this one only by an old lease
+        self.parted: set[int] = set()
         self._untried: list[Source] = []
         self._holders: list[Contact] = []  # the InView when it subscribed last
         self._start: Contact | None = None
         self.returned = False
-        self._weights: dict[Contact, tuple[float, int]] = {}  # of links to this member, and when told
+        self._weights: dict[Contact, tuple[float, int]] = {}  # of links to this member, and when received
         self._unanswered: set[Contact] = set()
-        self._told: dict[int, float] = {}  # weights of the own links, to be answered
+        self._told: dict[int, float] = {}  # sent weights of the own links, until they are answered
 
     def has(self, id: int) -> bool:
         """Whether a member is in the view."""
         return any(link.peer.id == id for link in self.view)
 
     def join(self, contact: Contact | None, cycle: int, dice: Dice) -> Sends:
-        """Subscribe through a member of the community; with none, found it."""
+        """Subscribe through a member of the community; without one, found the community."""
         self.contact, self.served, self.asked, self.lease_end = contact, contact is None, -1, 0
         return self.subscribe(self.settings.c, cycle, dice)
 
@@ -130,7 +128,7 @@ class ScampPeer:
         yield Send(contact, Subscribe(self.own, self.lease_left(cycle), 0, self.settings.indirection))
 
     def leave(self, cycle: int) -> Sends:
-        """Have those that know this member replace it, all but c + 1, and forget everything."""
+        """Let all but c + 1 of the members that know this one replace it, and delete all state."""
         heirs, holders = self.view, self.inward
         for i, holder in enumerate(holders):
             message = Replace((), 0)
@@ -141,7 +139,7 @@ class ScampPeer:
             yield Send(holder, message)
         for heir in heirs:
             yield Send(heir.peer, Dropped())
-        yield from self._end_earlier_lease()
+        yield from self._end_earlier_lease(len(self._outdated))
         self.view, self.inward, self.lease_end = [], [], 0
         self.contact, self.served, self.asked = None, False, -1
 
@@ -151,34 +149,35 @@ class ScampPeer:
         return self.lease_end > 0 and (not self.view or unanswered)
 
     def is_due(self, cycle: int) -> bool:
-        """Whether to subscribe again: the lease is over, its view empty, nobody answers, beats, holds it."""
+        """Whether to subscribe again: the lease has expired, the view is empty, or no member responds."""
         over = self.lease_end <= cycle or self.heard < cycle - self.settings.isolation
         over |= bool(self._outdated) and not self.inward and self._asked_in <= cycle - self.settings.patience
         return self.lease_end > 0 and (over or self.is_lost(cycle))
 
     def renew(self, cycle: int, dice: Dice) -> Sends:
-        """Subscribe again; who has this member by a lease that is over makes room for the new one."""
+        """Subscribe again; members that have this one by an expired lease drop it."""
         holders = self.inward
         if self.lease_end <= cycle:
-            self._outdated, self.inward = [*self._outdated, *self.inward][-self.most :], []
+            self._outdated, self.inward = [*self.inward, *self._outdated][: self.most], []
             if not self.grace:
-                yield from self._end_earlier_lease()
+                yield from self._end_earlier_lease(len(self._outdated))
         yield from self.subscribe(0 if self.served else self.settings.c, cycle, dice, holders)
 
-    def _end_earlier_lease(self) -> Sends:
-        """Have those make room who hold this member by its earlier lease."""
-        holders, self._outdated = self._outdated, []
+    def _end_earlier_lease(self, count: int) -> Sends:
+        """Tell some of the members that have this one by an old lease to drop it."""
+        holders, self._outdated = self._outdated[:count], self._outdated[count:]
+        self.parted = self.parted | {holder.id for holder in holders}
         for holder in holders:
             yield Send(holder, Replace((), 0))
 
     def stand_still(self, missed: int) -> None:
-        """Take note of cycles in which this member did nothing: where others hold it, its lease went on."""
+        """Account for cycles in which this member did nothing: its lease went on at other members."""
         if self.lease_end > 0:
             self.lease_end = max(self.lease_end - missed, 1)
             self.heard -= missed
 
     def expire(self, cycle: int) -> None:
-        """Drop entries whose lease is over."""
+        """Drop entries with an expired lease."""
         for link in reversed(list(self.view)):
             if link.expires <= cycle:
                 self.drop(link.peer.id)
@@ -195,8 +194,8 @@ class ScampPeer:
             yield Send(link.peer, Weigh(self.own, link.weight))
 
     def answer_weights(self, since: int) -> Sends:
-        """Tell who told the weight of a link what all links weigh in sum that were told of since a cycle."""
-        self._weights = {who: told for who, told in self._weights.items() if told[1] >= since}
+        """Send the sum of all weights received since a cycle to the members that wait for it."""
+        self._weights = {peer: told for peer, told in self._weights.items() if told[1] >= since}
         total = sum(weight for weight, _ in self._weights.values())
         holders, self._unanswered = self._unanswered, set()
         for holder, (weight, _) in self._weights.items():
@@ -204,17 +203,17 @@ class ScampPeer:
                 yield Send(holder, Weighed(weight, total))
 
     def normalise_weights(self) -> None:
-        """Scale the weights of the view to a sum of 1, now that those who answer have answered."""
+        """Scale the weights of the view to a sum of 1, after the answers have come."""
         total = sum(link.weight for link in self.view)
         for link in self.view:
             link.weight = link.weight / total if total > 0 else 1.0
 
     def subscribe(self, extra: int, cycle: int, dice: Dice, holders: list[Contact] | None = None) -> Sends:
-        """Have a lease spread, with so many extra copies, by whoever answers first: a new one if it is over.
+        """Ask the first member that answers to spread the lease; a new one if the old one has expired.
 
-        Who asks again within its lease asks for that one: were it longer, those who have the member in their
-        views would not know, and drop it too early. Who had this member in its view may answer, too; by
-        default, who has.
+        A request within a lease is for that lease. If it were for a longer one, members that have this one
+        in their views would not know it, and would drop it too early. `holders` may answer, too: members
+        that had this one in their views; by default those that have it.
         """
         s, self._holders = self.settings, self.inward if holders is None else holders
         end = cycle + s.lease + dice.next_below(s.lease // 2 + 1)
@@ -232,15 +231,17 @@ class ScampPeer:
                 yield from self._serve(message, cycle, dice)
             case Served():
                 self.served, self.asked = True, -1
-                if len(self.view) < max(1, self.wanted // 2):  # too few for this one's events to get far
+                if len(self.view) < max(1, self.wanted // 2):  # its events would reach few members
                     yield from self.keep(message.server, message.lease, cycle)
             case Copy():
                 yield from self._take_copy(message, cycle, dice)
             case Kept():
-                if len(self.inward) < self.most:
-                    self.inward.append(message.holder)
-                self._outdated = [each for each in self._outdated if each.id != sender]
-                yield from self._end_earlier_lease()
+                self.parted.discard(sender)
+                further = sender not in {each.id for each in [*self._outdated, *self.inward]}
+                self._outdated = list({one.id: one for one in self._outdated if one.id != sender}.values())
+                self.inward = [*self.inward, message.holder][: self.most]
+                if further:  # one for one: if this holder is in few views, events reach both by the others
+                    yield from self._end_earlier_lease(1)
             case Replace():
                 if self.drop(sender):
                     for heir in message.heir:
@@ -251,13 +252,13 @@ class ScampPeer:
                 self.heard = cycle
             case Weigh():
                 if len(self._weights) < self.most:
-                    self._weights[message.holder] = message.weight, cycle
+                    self._weights[message.holder] = min(message.weight, HEAVIEST), cycle
                     self._unanswered.add(message.holder)
             case Weighed():
                 self._take_total(sender, message)
 
     def undelivered(self, message: ScampMessage, cycle: int, dice: Dice) -> Sends:
-        """Send what was in a message by another way."""
+        """Send the contents of an undelivered message to another member."""
         match message:
             case Copy():
                 yield from self._pass_on(message, dice)
@@ -265,11 +266,11 @@ class ScampPeer:
                 self.returned or message.steps == self.settings.indirection
             ):
                 yield from self._reach(message.extra, cycle, dice)
-            case Subscribe():  # it was walking, and stays here for this step
+            case Subscribe():  # the walk stays here for this step
                 yield from self._serve(message, cycle, dice)
 
     def _reach(self, extra: int, cycle: int, dice: Dice) -> Sends:
-        """Turn to the next who may answer: some of the view, some of the InView, the contact."""
+        """Ask the next that may answer: some of the view, some of the InView, the contact."""
         while self._untried:
             source = self._untried.pop(0)
             if source == "contact":
@@ -284,23 +285,23 @@ class ScampPeer:
                 return
 
     def _serve(self, request: Subscribe, cycle: int, dice: Dice) -> Sends:
-        """Walk on with a newcomer's request, or spread its subscription."""
+        """Forward a newcomer's request, or spread its subscription."""
         newcomer, own = request.newcomer, request.newcomer.id == self.own.id
-        if not self.served and not own:  # it knows nobody but its contact; the newcomer will ask again
+        if not self.served and not own:  # without a contact the request is lost, and will be repeated
             if self.contact is not None and request.steps > 0:
                 yield Send(self.contact, replace(request, steps=request.steps - 1))
         elif self.view and request.steps > 0:
             yield Send(self._walk(dice), replace(request, steps=request.steps - 1))
-        elif own and not self.served:  # nobody on the way is served, so this one founds the community
+        elif own and not self.served:  # no member on the way is served, so this one is the founder
             self.served, self.asked = True, -1
-        elif own:  # the walk ended where it began; the first who answered serves
+        elif own:  # the walk ended where it began; the first member that answered serves
             if self._start is not None:
                 self.returned = True
                 yield Send(self._start, replace(request, steps=0))
         else:
             yield Send(newcomer, Served(self.own, self.lease_left(cycle)))
             known = self._within_lease(cycle)
-            if not known:  # the founder of a community has nobody to pass it on to
+            if not known:  # a founder has no member to forward it to
                 yield from self.keep(newcomer, request.lease, cycle)
             copy = Copy(newcomer, request.lease, self.settings.hop_limit)
             for target in known:
@@ -309,18 +310,18 @@ class ScampPeer:
                 yield Send(known[dice.next_below(len(known))], copy)
 
     def _within_lease(self, cycle: int) -> list[Contact]:
-        """Whom to send copies to: not those in their grace, or the view would grow with each lease."""
+        """The members to send copies to. With those in their grace, views would grow with each lease."""
         inside = [link.peer for link in self.view if not self.grace or link.expires > cycle + self.grace]
         return inside or [link.peer for link in self.view]
 
     def _extra(self, asked: int, known: int) -> int:
-        """How many extra copies to send: as many as asked for, or c while the own view is too small."""
+        """Number of extra copies: as requested, but at least c while the own view is too small."""
         if not known:
             return 0
         return max(asked, self.settings.c) if known < self.wanted else asked
 
     def _walk(self, dice: Dice) -> Contact:
-        """The next step of a request: along a link, with the chance of its weight."""
+        """The next step of a request: a member of the view, with probability proportional to its weight."""
         left = dice.next_unit() * sum(link.weight for link in self.view)
         for link in self.view[:-1]:
             if left < link.weight:
@@ -329,9 +330,9 @@ class ScampPeer:
         return self.view[-1].peer
 
     def _take_copy(self, copy: Copy, cycle: int, dice: Dice) -> Sends:
-        """Keep a copy with probability 1/(1 + size of the view), or pass it on.
+        """Keep a copy with probability 1/(1 + size of the view), or forward it.
 
-        An entry by an earlier lease counts as none, and makes room for the later one.
+        An entry by an old lease does not count, and is replaced.
         """
         if copy.steps == 0:
             return
@@ -345,9 +346,9 @@ class ScampPeer:
             yield from self._pass_on(copy, dice)
 
     def _earlier(self, copy: Copy, cycle: int) -> bool:
-        """Whether the newcomer is in the view by a lease of which less than half is left of what a copy has.
+        """Whether the newcomer is in the view by a lease with less than half the time of the copy left.
 
-        A copy does not say which lease it is of; one that was slow tells more than is left.
+        A copy does not name its lease, and its remaining time is too large if it was delayed.
         """
         ends = cycle + copy.lease // 2 + self.grace
         return self.grace > 0 and any(
@@ -355,13 +356,13 @@ class ScampPeer:
         )
 
     def _pass_on(self, copy: Copy, dice: Dice) -> Sends:
-        """Pass a copy on to a random member of the view."""
+        """Forward a copy to a random member of the view."""
         if self.view and copy.steps > 0:
             target = self.view[dice.next_below(len(self.view))].peer
             yield Send(target, replace(copy, steps=copy.steps - 1))
 
     def keep(self, peer: Contact, lease: int, cycle: int) -> Sends:
-        """Take a member into the view, and tell it. A new link weighs as much as the others."""
+        """Take a member into the view, and tell it. A new link has the mean weight of the others."""
         if peer.id == self.own.id or self.has(peer.id) or len(self.view) >= self.most:
             return
         weight = sum(link.weight for link in self.view) / len(self.view) if self.view else 1.0
@@ -369,7 +370,7 @@ class ScampPeer:
         yield Send(peer, Kept(self.own))
 
     def drop(self, id: int) -> bool:
-        """Take a member out of the view, where the last one takes its place; whether it was there."""
+        """Remove a member from the view, the last one takes its place; return whether it was there."""
         for place, link in enumerate(self.view):
             if link.peer.id == id:
                 self.view[place] = self.view[-1]
@@ -385,9 +386,9 @@ class ScampPeer:
                 return
 
     def _take_total(self, sender: int, message: Weighed) -> None:
-        """Divide the weight of a link by what all links to that member weigh.
+        """Divide the weight of a link by the total weight of all links to that member.
 
-        An answer to an earlier weight comes too late: weights that follow old ones never settle.
+        An answer to an earlier weight is ignored: weights that follow it would never converge.
         """
         for link in self.view:
             if link.peer.id == sender and self._told.get(sender) == message.weight and message.total > 0:
@@ -395,5 +396,5 @@ class ScampPeer:
                 link.weight = min(link.weight / message.total, HEAVIEST)
 
     def lease_left(self, cycle: int) -> int:
-        """How long its own subscription lasts."""
+        """Cycles until its own subscription ends."""
         return max(self.lease_end - cycle, 0)

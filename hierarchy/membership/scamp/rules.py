@@ -1,21 +1,24 @@
 """SCAMP's exchange rules over arrays. Ganesh, Kermarrec, Massoulié: *Peer-to-Peer Membership Management for
 Gossip-Based Protocols*, IEEE Transactions on Computers 52(2), 2003.
 
-- Subscription: the contact sends a copy of the newcomer's name to everybody in its view and `extra` more to
-  random ones; who receives a copy keeps it with probability 1/(1 + size of its view) unless it has it, or
-  passes it on to a random member of its view. Views then have about (c + 1) ln n members, n unknown to all.
-- Unsubscription: those that know the leaver put members of its view in its place, all but c + 1 of them.
-- Indirection: a request walks some steps along weighted links before a contact serves it; weights are
-  kept balanced so that the walk ends anywhere with the same probability.
+- Subscription: the contact sends a copy of the newcomer's name to all members of its view and `extra` more to
+  random ones. A member that gets a copy keeps it with probability 1/(1 + size of its view), unless it has the
+  newcomer already, or forwards it to a random member of its view. Views then have about (c + 1) ln n members,
+  though no member knows n.
+- Unsubscription: all but c + 1 of the members that know the leaver replace it by members of its view.
+- Indirection: a request walks some steps along weighted links before a contact serves it. Weights are kept
+  balanced, so that the walk ends at every member with the same probability.
 
-Read differently from the paper: a copy is given up after `hop_limit` steps, whoever it met (the paper counts
-the meetings with each node). Subscriptions travel over connections, as in CAMCAST's implementation: a
-sender notices that a message did not get through, and tries another member of its view. If copies were lost
-on the way, each renewal of a lease would come back with fewer links, and a crash of a third of the members
-would leave views of two. A member that no one has served yet hands requests on to its contact. Renewals
-spread with c extra copies only where the server's view is smaller than it should be for the size of the
-community (`wanted`): with them always, views would grow by c entries each lease, without end; without them
-ever, those of small communities dwindle.
+Differences from the paper:
+
+- A copy is dropped after `hop_limit` steps in all; the paper counts visits to each node.
+- Subscriptions are sent over connections, as in CAMCAST's implementation: a sender notices that a message did
+  not arrive, and tries another member of its view. If copies were lost, each renewal of a lease would result
+  in fewer links, and a crash of a third of the members would leave views of two.
+- A member that has not been served yet forwards requests to its contact.
+- Renewals spread with c extra copies only if the server's view is smaller than it should be for the size of
+  the community (`wanted`). With extra copies always, views would grow by c entries per lease; without any,
+  views of small communities would shrink.
 """
 
 from __future__ import annotations
@@ -32,51 +35,25 @@ from sub2sub.kernels.randomness import below, draw, unit
 
 
 class Views(NamedTuple):
-    """Views of all members; row i is what member i knows, packed to the left.
+    """Views of all n members; row i is what member i knows, packed to the left."""
 
-    Attributes
-    ----------
-    partial, size : (n, capacity) int32, (n,) int32
-        PartialView: whom a member gossips to.
-    expires : (n, capacity) int32
-        Cycle in which each entry's lease ends.
-    weight : (n, capacity) float64
-        Weight of each link in walks.
-    inward, in_size : (n, more) int32, (n,) int32
-        InView: who has this member in its view, as far as it was told.
-    lease_end : (n,) int32
-        Cycle in which a member's own subscription ends.
-    contact : (n,) int64
-        Whom a member turns to when the views are of no help; -1 for none.
-    heard : (n,) int32
-        Cycle of the last heartbeat.
-    served : (n,) uint8
-        Whether a member is in the community: it founded it, or its subscription was served.
-    asked : (n,) int32
-        Cycle of a member's last request, as long as that is not answered; -1 afterwards.
-    wanted : (n,) int32
-        How many members a view should have; 0 where its owner has no idea.
-    peak : (2,) int32
-        Most entries any view and any InView has had; `Scamp` widens the rows in time.
-    """
-
-    partial: NDArray[np.int32]
-    size: NDArray[np.int32]
-    expires: NDArray[np.int32]
-    weight: NDArray[np.float64]
-    inward: NDArray[np.int32]
-    in_size: NDArray[np.int32]
-    lease_end: NDArray[np.int32]
-    contact: NDArray[np.int64]
-    heard: NDArray[np.int32]
-    served: NDArray[np.uint8]
-    asked: NDArray[np.int32]
-    wanted: NDArray[np.int32]
-    peak: NDArray[np.int32]
+    partial: NDArray[np.int32]  # (n, capacity) PartialView: the members that a member gossips to
+    size: NDArray[np.int32]  # (n,) entries of it
+    expires: NDArray[np.int32]  # (n, capacity) cycle in which the lease of each entry ends
+    weight: NDArray[np.float64]  # (n, capacity) weight of each link in walks
+    inward: NDArray[np.int32]  # (n, more) InView: the members that have this one in their view
+    in_size: NDArray[np.int32]  # (n,) entries of it
+    lease_end: NDArray[np.int32]  # (n,) cycle in which the own subscription ends
+    contact: NDArray[np.int64]  # (n,) the member to ask if no member of the views answers; -1 for none
+    heard: NDArray[np.int32]  # (n,) cycle of the last heartbeat
+    served: NDArray[np.uint8]  # (n,) whether it is in the community: the founder, or served by a member
+    asked: NDArray[np.int32]  # (n,) cycle of the last request, until it is answered; -1 afterwards
+    wanted: NDArray[np.int32]  # (n,) how many members the view should have; 0 if unknown
+    peak: NDArray[np.int32]  # (2,) most entries of any view and of any InView so far; `Scamp` widens the rows
 
 
 class Rules(NamedTuple):
-    """What of `ScampSettings` the kernels read."""
+    """The fields of `ScampSettings` that kernels read."""
 
     c: int
     lease: int
@@ -91,7 +68,7 @@ def keep(views, holder, peer, expires):
     place = views.size[holder]
     add(views.partial, views.size, holder, peer)
     views.expires[holder, place] = expires
-    # A new link weighs as much as the others; with the 1 of a fresh row it would draw all walks.
+    # A new link gets the mean weight; with the 1 of an empty row it would attract all walks.
     views.weight[holder, place] = views.weight[holder, :place].mean() if place > 0 else 1.0
     add(views.inward, views.in_size, peer, holder)
     views.peak[0] = max(views.peak[0], views.size[holder])
@@ -100,7 +77,7 @@ def keep(views, holder, peer, expires):
 
 @kernel
 def drop(views, holder, place):
-    """Remove an entry of a view, without telling anybody."""
+    """Remove an entry of a view, without a message."""
     last = views.size[holder] - 1
     views.expires[holder, place] = views.expires[holder, last]
     views.weight[holder, place] = views.weight[holder, last]
@@ -109,15 +86,15 @@ def drop(views, holder, place):
 
 @kernel
 def keeps(bits, size):
-    """Whether one with a view of that size keeps a subscription, given a draw."""
+    """Whether a member with a view of this size keeps a subscription, given random bits."""
     return unit(bits) * (1 + size) < 1.0
 
 
 @kernel
 def forward_copy(views, member, holder, arrived, hop_limit, channel, own, k):
-    """Follow one copy of `member`'s subscription from `holder` on; returns (messages, next draw).
+    """Forward one copy of `member`'s subscription from `holder`; returns (messages, next draw).
 
-    `arrived` is false if the holder has decided already to pass it on.
+    `arrived` is false if the holder has already decided to forward it.
     """
     messages = 0
     for _ in range(hop_limit):
@@ -147,12 +124,10 @@ def spread(views, member, server, extra, rules, channel, own, k):
     if size < views.wanted[server]:
         extra = max(extra, rules.c)
     if size == 0 and server != member:
-        keep(
-            views, server, member, views.lease_end[member]
-        )  # the founder of a community has nobody to pass it on to
+        keep(views, server, member, views.lease_end[member])  # a founder has no member to forward it to
         return messages, k
     for copy in range(size + extra):
-        if copy < size:  # entries added meanwhile stand behind these
+        if copy < size:  # entries added meanwhile come after these
             target = np.int64(views.partial[server, copy])
         else:
             target = np.int64(views.partial[server, below(draw(own, k), size)])
@@ -168,9 +143,9 @@ def spread(views, member, server, extra, rules, channel, own, k):
 
 @kernel
 def reach_somebody(views, member, contact_first, channel, own, k):
-    """Find one of the view, of those that have `member` in theirs, or at last the contact, who answers.
+    """Find a member that answers: of the view, of the InView, or the contact.
 
-    Returns (who, or -1; messages; next draw). With `contact_first` the contact is asked before the others.
+    Returns (the member or -1, messages, next draw). With `contact_first` the contact is asked first.
     """
     messages, contact = 0, views.contact[member]
     for turn in range(2):
@@ -195,9 +170,9 @@ def reach_somebody(views, member, contact_first, channel, own, k):
 
 @kernel
 def indirect(views, member, start, steps, channel, own, k):
-    """Walk with `member`'s request from `start`; returns (where it ends, messages, next draw).
+    """Forward `member`'s request from `start`; returns (where it ends, messages, next draw).
 
-    Along weighted links; from one who is not served yet, to its contact.
+    It follows weighted links; from a member that is not served yet it goes to its contact.
     """
     at, messages = start, 0
     for _ in range(steps):
@@ -219,16 +194,16 @@ def indirect(views, member, start, steps, channel, own, k):
         messages += 1
         through = arrives(channel, at, target, draw(own, k))
         k += 1
-        if through:  # otherwise the sender hears nothing back and tries again
+        if through:  # otherwise the sender gets no acknowledgement and tries again
             at = target
     return at, messages, k
 
 
 @kernel
 def request(views, member, start, extra, rules, channel, own, k):
-    """Have `member` subscribed by whom a walk from `start` ends at; returns messages."""
+    """Let the member at which a walk from `start` ends serve `member`'s subscription; returns messages."""
     server, messages, k = indirect(views, member, start, rules.indirection, channel, own, k)
-    if server == member and not views.served[member]:  # nobody on the way is served, so it founds
+    if server == member and not views.served[member]:  # no member on the way is served, so it is the founder
         views.served[member], views.asked[member] = 1, -1
         return messages
     if server == member:
@@ -239,7 +214,7 @@ def request(views, member, start, extra, rules, channel, own, k):
     k += 1
     if answered:
         views.served[member], views.asked[member] = 1, -1
-        few = views.size[member] < max(1, views.wanted[member] // 2)  # for its events to get far
+        few = views.size[member] < max(1, views.wanted[member] // 2)  # its events would reach few members
         if few and find(views.partial[member], views.size[member], server) < 0:
             keep(views, member, server, views.lease_end[server])
     sent, _ = spread(views, member, server, extra, rules, channel, own, k)
@@ -248,7 +223,7 @@ def request(views, member, start, extra, rules, channel, own, k):
 
 @kernel
 def unsubscribe(views, member, c, channel, own, k):
-    """Have those that know `member` replace it, all but c + 1; returns (messages, next draw)."""
+    """Let all but c + 1 of the members that know `member` replace it; returns (messages, next draw)."""
     size, known_by = views.size[member], views.in_size[member]
     messages = 0
     for i in range(known_by):
@@ -263,7 +238,7 @@ def unsubscribe(views, member, c, channel, own, k):
         if i < known_by - c - 1 and size > 0:
             heir = np.int64(views.partial[member, i % size])
             if heir != holder and find(views.partial[holder], views.size[holder], heir) < 0:
-                keep(views, holder, heir, views.expires[member, i % size])  # as the leaver knows it
+                keep(views, holder, heir, views.expires[member, i % size])  # the lease that the leaver knows
     for i in range(size):
         heir = np.int64(views.partial[member, i])
         place = find(views.inward[heir], views.in_size[heir], member)
@@ -275,7 +250,7 @@ def unsubscribe(views, member, c, channel, own, k):
 
 @kernel
 def clear(views, member):
-    """Forget everything `member` knows."""
+    """Delete the state of `member`."""
     views.partial[member, :] = -1
     views.inward[member, :] = -1
     views.size[member] = 0

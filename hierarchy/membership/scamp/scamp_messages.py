@@ -1,4 +1,4 @@
-"""The messages of SCAMP: see `hierarchy.membership.scamp.peer` for who sends which, and when."""
+"""The messages of SCAMP: see `hierarchy.membership.scamp.peer` for when they are sent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hierarchy.contacts import Contact
 
 @dataclass(frozen=True)
 class Subscribe:
-    """Serve this newcomer's subscription, after so many more steps; its lease lasts so many cycles."""
+    """Serve this newcomer's subscription after `steps` more steps; its lease lasts `lease` cycles."""
 
     newcomer: Contact
     lease: int
@@ -27,7 +27,7 @@ class Served:
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of a subscription, to be kept or passed on for so many more steps."""
+    """A copy of a subscription, to be kept or passed on for `steps` more steps."""
 
     newcomer: Contact
     lease: int
@@ -36,14 +36,14 @@ class Copy:
 
 @dataclass(frozen=True)
 class Kept:
-    """The sender has the receiver in its view now."""
+    """The sender has taken the receiver into its view."""
 
     holder: Contact
 
 
 @dataclass(frozen=True)
 class Replace:
-    """The sender's subscription is over; take this member in its place, or nobody."""
+    """The sender's subscription has ended; replace it by this member, if there is one."""
 
     heir: tuple[Contact, ...]
     lease: int
@@ -51,7 +51,7 @@ class Replace:
 
 @dataclass(frozen=True)
 class Dropped:
-    """The sender does not have the receiver in its view any more."""
+    """The sender has removed the receiver from its view."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Weigh:
 
 @dataclass(frozen=True)
 class Weighed:
-    """All links to the sender, of which the receiver's has this weight, have that weight together."""
+    """The weight of the receiver's link to the sender, and the total weight of all links to the sender."""
 
     weight: float
     total: float

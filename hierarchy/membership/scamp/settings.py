@@ -17,18 +17,18 @@ class ScampSettings:
         Extra copies of a new subscription. Views converge to (c + 1) ln n. Without failures 0 is enough;
         with 1 a group stays connected when a third of it crashes.
     lease : int
-        Cycles a subscription lasts, up to half as many more by chance so that not all end at once.
+        Cycles that a subscription lasts. Up to half as many are added at random, so that not all end at once.
     indirection : int
-        Steps a request walks before it is served. More make views more even when many join by few contacts.
+        Steps of a request before it is served. More steps make views more even if many join by few contacts.
     isolation : int
         Cycles without a heartbeat after which a member subscribes again.
     patience : int
-        Cycles to wait for an answer to a request before asking again.
+        Cycles to wait for an answer before a request is repeated.
     hop_limit : int
-        Steps after which a copy of a subscription is given up.
+        Maximum number of steps of a copy of a subscription.
     contact_first : bool
-        Renew through the contact, not through the own view. If contacts are found anew elsewhere, groups
-        that were divided become connected again.
+        Renew through the contact, not through the view. If contacts come from outside the group, parts of a
+        divided group become connected again.
     """
 
     c: int = 1

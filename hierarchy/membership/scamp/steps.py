@@ -1,7 +1,7 @@
 """SCAMP's phases of a cycle, each for all members one after the other.
 
-Serving stops before a subscription that might not fit into the rows, and says how far it got: the layer
-then widens them and goes on.
+A phase stops before a subscription that might not fit into the rows, and returns how many members it has
+served: the layer then widens the rows and continues.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from hierarchy.membership.scamp.rules import clear, drop, keep, reach_somebody, 
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key
 
-REFILL, MERGE, LEAVE, JOIN, RENEW, BEAT, BALANCE = range(-7, 0)  # draws of the phases are kept apart
+REFILL, MERGE, LEAVE, JOIN, RENEW, BEAT, BALANCE = range(-7, 0)  # keys of the phases' random numbers
 
 
 @kernel
 def refill_key(key):
-    """The key of the draws of members that subscribe again for their empty views."""
+    """The key of the random numbers of members that subscribe again because their views are empty."""
     return peer_key(key, REFILL)
 
 
 @kernel
 def clear_all(views, members):
-    """Forget all that some members know."""
+    """Delete the state of some members."""
     for member in members:
         clear(views, member)
 
@@ -39,7 +39,7 @@ def _fits(views, extra):
 
 @kernel
 def leave_all(views, members, done, rules, cycle, channel, key):
-    """Unsubscribe members from number `done` on; returns (how far it got, messages)."""
+    """Unsubscribe members from number `done` on; returns (number served, messages)."""
     messages = 0
     while done < len(members):
         member = members[done]
@@ -55,7 +55,7 @@ def leave_all(views, members, done, rules, cycle, channel, key):
 
 @kernel
 def expire(views, alive, cycle):
-    """Drop entries of live members whose lease is over."""
+    """Drop entries with an expired lease from the views of live members."""
     for member in range(len(views.size)):
         if alive[member]:
             for place in range(views.size[member] - 1, -1, -1):
@@ -65,7 +65,7 @@ def expire(views, alive, cycle):
 
 @kernel
 def _end_lease(views, member):
-    """Drop a member whose lease is over from the views that it knows to have it."""
+    """Drop a member with an expired lease from the views of the members in its InView."""
     for i in range(views.in_size[member]):
         holder = np.int64(views.inward[member, i])
         place = find(views.partial[holder], views.size[holder], member)
@@ -76,49 +76,37 @@ def _end_lease(views, member):
 
 
 @kernel
-def join_all(views, members, done, rules, cycle, channel, key):
-    """Subscribe newcomers from number `done` on; returns (how far it got, messages)."""
+def subscribe_all(views, members, done, rules, cycle, channel, key, again):
+    """Subscribe newcomers, or members `again`, from number `done` on; returns (number served, messages)."""
     messages = 0
     while done < len(members):
         member = members[done]
         if not _fits(views, rules.c):
             return done, messages
         done += 1
-        if channel.alive[member]:
-            own = peer_key(peer_key(key, JOIN), member)
+        if not channel.alive[member]:
+            continue
+        own = peer_key(peer_key(key, RENEW if again else JOIN), member)
+        ends = again and views.lease_end[member] <= cycle
+        if not again:
             views.served[member] = views.contact[member] < 0  # it founds the community
-            messages += _subscribe(views, member, rules, rules.c, cycle, channel, own, False)
-    return done, messages
-
-
-@kernel
-def renew_all(views, members, done, rules, cycle, channel, key):
-    """Subscribe members again from number `done` on; returns (how far it got, messages)."""
-    messages = 0
-    while done < len(members):
-        member = members[done]
-        if not _fits(views, rules.c):
-            return done, messages
-        done += 1
-        ends = views.lease_end[member] <= cycle
-        own = peer_key(peer_key(key, RENEW), member)
-        extra = np.int64(0) if views.served[member] else rules.c
+        extra = np.int64(0) if again and views.served[member] else rules.c
         messages += _subscribe(views, member, rules, extra, cycle, channel, own, ends)
     return done, messages
 
 
 @kernel
 def _subscribe(views, member, rules, extra, cycle, channel, own, ends):
-    """Spread a lease through whoever answers, a new one if it is over; an earlier one `ends`.
+    """Subscribe through the first member that answers, with a new lease if the old one has expired.
 
-    Returns messages.
+    `ends` tells whether to remove the member from views that have it by the old lease. Returns messages.
     """
     if views.lease_end[member] <= cycle:
         views.lease_end[member] = cycle + rules.lease + below(draw(own, 0), rules.lease // 2 + 1)
     views.heard[member] = cycle
     start, messages, k = reach_somebody(views, member, rules.contact_first, channel, own, np.int64(1))
     if ends:
-        _end_lease(views, member)  # only now: who has the member in its view may answer
+        _end_lease(views, member)  # only now, because members of its InView may answer
     if messages > 0:
         views.asked[member] = cycle
     if start >= 0:
@@ -128,7 +116,7 @@ def _subscribe(views, member, rules, extra, cycle, channel, own, ends):
 
 @kernel
 def merge_all(views, pairs, done, rules, cycle, channel, key):
-    """Link members to others of their community and subscribe them there; returns (how far, messages)."""
+    """Link members to others of their community, which serve them; returns (number served, messages)."""
     messages = 0
     while done < len(pairs):
         member, other = pairs[done]
@@ -161,7 +149,7 @@ def beat(views, cycle, channel, key):
 
 @kernel
 def balance(views, channel, key):
-    """One round towards weights whose sums out of and into every member are 1; two messages a link."""
+    """One round towards weights that sum to 1 out of and into every member; two messages per link."""
     into = np.zeros(len(views.size))
     messages = 0
     for member in range(len(views.size)):

@@ -2,9 +2,9 @@
 
 A `Core` (`sub2sub.live.core.live_peer`) with two layers more: VICINITY over the points (low, high) of ranges,
 and the tables of `hierarchy.shared.peer`. Every decision is theirs; this class adds waiting for
-answers. A search and the exchanges of a newcomer go on when the answer to the last question is there; a peer
-that is greeted is kept until it turns out to be silent. Where the simulator sends a message again that is not
-answered, a live peer believes only the second silence.
+answers. A search and the exchanges of a newcomer go on when the answer to the last question is there. Where
+others are doubted, tables take only peers that have answered (`wary_tables`). Where the simulator sends a
+message again that is not answered, a live peer believes only the second silence.
 
 An event goes along the rings, as of any core, or by CAMCAST's routing (`Routed`), as its publisher likes;
 a peer delivers it once, however it comes.
@@ -14,12 +14,12 @@ Whether a subscription is a topic's is the last bit of its sequence ID: so every
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from hierarchy.shared.live import table_messages as t
+from hierarchy.shared.live.wary_tables import WaryTables
 from hierarchy.shared.peer import TableContents, TablePeer
 from hierarchy.shared.points import APART
 from hierarchy.shared.router import range_neighbours, targets_of
@@ -29,13 +29,14 @@ from hierarchy.shared.settings import CamcastRoute, SharedSettings
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.exchanges import Exchange
 from sub2sub.live.core.live_peer import Core, Draws
+from sub2sub.live.core.reliance import few_of_a_host
 from sub2sub.live.core.settings import CoreSettings
+from sub2sub.live.core.suspects import Suspects
 from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.vicinity.peer import VicinityPeer
 
 TOLD = 64  # links of one table in one message that are considered, at most
 GREETINGS = 32  # in one cycle, at most: whatever others tell must not cost more
-SUSPECTS = 1024  # at most
 TRIES, AGAIN = 3, 256  # times an event is sent that could not be sent, and how many such wait at most
 REPLIES = t.AlikeBack | t.Greeted | t.Ways | t.TablesBack
 
@@ -89,14 +90,17 @@ class SharedCore(Core):
         points, tables = overlay.points, overlay.tables
         self.points = VicinityPeer(_point(own), replace(points, max_age=points.max_age * unit))
         aged = replace(tables, max_age=tables.max_age * unit, suspect_age=tables.suspect_age * unit)
-        self.tables = TablePeer(own, aged, topical=is_topical, since=self.now, unit=unit)
+        self.wary = WaryTables(own, aged, topical=is_topical, since=self.now, unit=unit)
+        self.tables: TablePeer = self.wary
+        if not self.settings.wary:
+            self.tables = TablePeer(own, aged, topical=is_topical, since=self.now, unit=unit)
         self._questions: Iterator[Descriptor] = iter(())
         self._partners: Iterator[Descriptor] = iter(())
         self._asked = self._greeted = 0
         self._greetings: list[m.Send] = []
         self._again: list[m.Send] = []
-        self._tries: Counter[tuple[bytes, int]] = Counter()
-        self._suspects: set[int] = set()  # peers that were silent once, and were not heard from since
+        self._tries: dict[tuple[bytes, int], int] = {}
+        self.suspects = Suspects()
 
     @property
     def is_ready(self) -> bool:
@@ -115,8 +119,6 @@ class SharedCore(Core):
     def send_again(self, draws: Draws) -> list[m.Send]:
         """Send events again that could not be sent: a connection may have broken, and its peer be there."""
         sends, self._again = self._again, []
-        if not sends:
-            self._tries.clear()
         return sends
 
     def meet_points(self, draws: Draws) -> list[m.Send]:
@@ -134,15 +136,17 @@ class SharedCore(Core):
         if not is_topical(self.own):
             return []
         self._greeted = self._asked = 0
+        self.wary.teller = ""
         self.tables.expire(self.now)
         ring = [Link(each.peer, each.stamp) for each in self.ring.in_order()]
         self._hear([*self._fed(), *_peers(self.points.view), *ring])
         self._questions, self._partners = self.tables.to_ask(self.now), self.tables.partners(self.now)
         return [*self._ask_next(), *self._exchange_next(), *self._flush()]
 
-    def receive(self, message: m.Message, sender: int, draws: Draws) -> list[m.Send]:
+    def receive(self, message: m.Message, sender: int, draws: Draws, teller: str = "") -> list[m.Send]:
         """Take a message: those of the tables and of points here, the others as any core."""
-        self._suspects.discard(sender)
+        self.suspects.heard_from(sender)
+        self.wary.teller = self.ring_exchanges.teller = teller
         match message:
             case t.Routed():
                 return self._receive_routed(message, draws)
@@ -152,11 +156,12 @@ class SharedCore(Core):
                 return self._ignore()
             case t.Greet():
                 self.tables.heard_from(message.sender, self.now)
-                return [m.Send(None, t.Greeted(message.exchange))]
+                return [m.Send(None, t.Greeted(message.exchange)), *self._flush()]
             case t.Inquire():
                 links = self.tables.ways(message.sender, self._asked % 8, self.now, draws(TABLES))
                 self._asked += 1
-                return [m.Send(None, t.Ways(message.exchange, self.clock.mentions(links)))]
+                ways = t.Ways(message.exchange, self.clock.mentions(links))
+                return [m.Send(None, ways), *self._flush()]
             case t.Tables():
                 told = self._told(message)
                 reply = self.tables.answer(message.sender, told, self.now, self._greet)
@@ -164,29 +169,45 @@ class SharedCore(Core):
                 return [m.Send(None, back), *self._flush()]
             case t.AlikeBack() | t.Greeted() | t.Ways() | t.TablesBack():
                 return self._finish_table(message, draws)
-        return super().receive(message, sender, draws)
+        return super().receive(message, sender, draws, teller)
 
     def unreachable(self, to: Descriptor, message: m.Message) -> list[m.Send]:
         """Note that a message could not be sent; an event is sent again in the next cycle, a few times."""
         if isinstance(message, t.Routed):
             self._silent(to)
-            self._tries[message.name, to.id] += 1
-            if self._tries[message.name, to.id] < TRIES and len(self._again) < AGAIN:
+            key = message.name, to.id
+            self._tries[key] = self._tries.pop(key, 0) + 1
+            if self._tries[key] < TRIES and len(self._again) < AGAIN:
                 self._again.append(m.Send(to, message))
+            while len(self._tries) > TRIES * AGAIN:
+                del self._tries[next(iter(self._tries))]
         return super().unreachable(to, message)
+
+    def _finish(self, message: m.Reply, draws: Draws) -> list[m.Send]:
+        exchange = self.exchanges.open.get(message.exchange)
+        sends = super()._finish(message, draws)
+        if exchange is None or not isinstance(message, exchange.reply):
+            return sends
+        return [*sends, *self._is_there(exchange.partner)]
+
+    def _is_there(self, peer: Descriptor) -> list[m.Send]:
+        """Note that a peer has answered at its address: tables may take it."""
+        self.wary.answered(peer, self.now, self._greet)
+        return self._flush()
 
     def _finish_table(self, message: REPLIES, draws: Draws) -> list[m.Send]:
         exchange = self.exchanges.finish(message.exchange, message, self.now)
         if exchange is None:
             return self._ignore()
         partner = exchange.partner
+        self.wary.answered(partner, self.now, self._greet)
         match message:
             case t.AlikeBack(_, links):
-                self.points.finish(_points(self._few(links)), self.now, draws(APART))
-                return []
+                self.points.finish(self._few_points(links), self.now, draws(APART))
+                return self._flush()
             case t.Greeted():
                 self.tables.heard_from(partner, self.now)
-                return []
+                return self._flush()
             case t.Ways(_, links):
                 self.tables.heard_from(partner, self.now)
                 self._hear(self._few(links))
@@ -205,6 +226,8 @@ class SharedCore(Core):
             if exchange.reply is t.TablesBack:
                 return self._exchange_next()
         else:
+            if exchange.reply is m.Probed:
+                self._silent(exchange.partner)
             return super()._fail(exchange)
         return []
 
@@ -215,6 +238,7 @@ class SharedCore(Core):
         if exchange is not None and message.exchange not in self.exchanges.open:
             self.points.fail(_point(exchange.partner))
             self.tables.fail(exchange.partner, self.now)
+            self.wary.answered(message.sender, self.now, self._greet)
             self.tables.heard_from(message.sender, self.now)
             if exchange.reply is t.Ways:
                 sends += self._ask_next()
@@ -224,11 +248,8 @@ class SharedCore(Core):
 
     def _silent(self, peer: Descriptor) -> None:
         """Note that a peer did not answer; the second time, forget it."""
-        if peer.id in self._suspects:
-            self._suspects.discard(peer.id)
+        if self.suspects.is_silent_again(peer.id):
             self.tables.fail(peer, self.now)
-        elif len(self._suspects) < SUSPECTS:
-            self._suspects.add(peer.id)
 
     def _ask_next(self) -> list[m.Send]:
         """Put the next question of a search."""
@@ -258,34 +279,43 @@ class SharedCore(Core):
             self._greetings.append(m.Send(peer, t.Greet(number, self.own)))
 
     def _flush(self) -> list[m.Send]:
-        """The greetings to send."""
+        """The greetings to send, and questions to candidates whether they are there."""
         sends, self._greetings = self._greetings, []
-        return sends
+        asked = [(peer, Exchange(m.Probed, peer, self.now)) for peer in self.wary.candidates()]
+        return sends + [m.Send(peer, m.Probe(self.exchanges.begin(each))) for peer, each in asked]
 
     def _told(self, message: t.Tables | t.TablesBack) -> TableContents:
         lists = (message.equals, message.above, message.below)
         return TableContents(*(self.clock.links(each[:TOLD], self.own) for each in lists))
 
     def _answer_alike(self, message: t.Alike, draws: Draws) -> list[m.Send]:
-        links = _points(self._few(message.links))
+        links = self._few_points(message.links)
         if not links:
             return self._ignore()
         randoms = _points(self.random.view)
         back = self.points.answer(links[-1].peer, links, randoms, self.now, draws(APART))
         return [m.Send(None, t.AlikeBack(message.exchange, self.clock.mentions(_peers(back))))]
 
+    def _few_points(self, mentions: m.Mentions) -> list[Link]:
+        """Mentions as links to points, few of a host that the view does not have."""
+        links, view = self._few(mentions), _peers(self.points.view)
+        if self.settings.wary:
+            offered, held = ([link.peer for link in each] for each in (links, view))
+            room = self.settings.overlay.points.view
+            few = few_of_a_host(offered, held, self.settings.of_a_host, room, self.reliance.local)
+            kept = {peer.id for peer in few}
+            links = [link for link in links if link.peer.id in kept]
+        return _points(links)
+
     def _receive_routed(self, event: t.Routed, draws: Draws) -> list[m.Send]:
-        if len(event.point) != self.own.d or not self.own.matches(event.point):
-            self.counts["spam"] += 1
-            return []
-        return self._take_routed(event, draws)
+        return [] if self.passing.refuses(event) else self._take_routed(event, draws)
 
     def _take_routed(self, event: t.Routed, draws: Draws) -> list[m.Send]:
         if not self.events.is_new(event.name):
             self.counts["duplicates"] += 1
             return []
         self.counts["delivered"] += 1
-        self.deliver(m.Event(event.name, event.point, event.hops, event.data))
+        self.deliver(m.Event(event.name, event.point, event.hops, event.data, event.signer, event.signature))
         if event.hops >= m.MAX_HOPS:
             self.counts["too far"] += 1
             return []

@@ -24,7 +24,7 @@ b'goal'
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 from hierarchy.camcast.community import check_callback, check_data
@@ -38,7 +38,8 @@ from sub2sub.geometry.boxes import TOP
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.entry import Published
-from sub2sub.live.net.node import ANSWERED, Node
+from sub2sub.live.net.node import ANSWERED, EVENTS, WITH_SENDER_LAST, Node
+from sub2sub.live.net.signatures import Signer
 from sub2sub.live.net.subscriptions import Inbox, Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.format import NAME
@@ -74,13 +75,15 @@ class SharedNode(Node):
         The topics, as ranges of the first attribute.
     attributes : int
         A topic subscription leaves all but the first open.
-    contact, listen, period, settings, limits, tls, seed, reply, advertise
+    contact, listen, period, settings, limits, tls, seed, reply, advertise, signer, trusted
         As of `sub2sub.live.Node`.
     """
 
     wire_protocol: ClassVar[Protocol] = PROTOCOL
     core_type: ClassVar[type[Core]] = SharedCore
     answered: ClassVar[tuple[type[Any], ...]] = (*ANSWERED, t.Alike, t.Greet, t.Inquire, t.Tables)
+    events: ClassVar[tuple[type[Any], ...]] = (*EVENTS, t.Routed)
+    with_sender_last: ClassVar[tuple[type[Any], ...]] = (*WITH_SENDER_LAST, t.Alike)
 
     def __init__(
         self,
@@ -95,18 +98,39 @@ class SharedNode(Node):
         seed: int | None = None,
         reply: float = 5.0,
         advertise: Address | None = None,
+        signer: Signer | None = None,
+        trusted: Collection[bytes] | None = None,
     ) -> None:
         if not isinstance(topics, NestedRanges):
             raise InputError(f"topics: expected NestedRanges, got {topics!r}")
         given = settings or SharedCoreSettings()
-        super().__init__(attributes, contact, listen, period, given, limits, tls, seed, reply, advertise)
-        self.identity = None  # an ID says whether its peer follows a topic, so it cannot be a digest
+        super().__init__(
+            attributes, contact, listen, period, given, limits, tls, seed, reply, advertise, signer, trusted
+        )
         self.topics = topics
         self.followed: list[TopicSubscription] = []
 
-    def new_id(self) -> int:
-        """A sequence ID for another range subscription."""
-        return topical_id(super().new_id(), topical=False)
+    def new_id(self, topical: bool = False) -> int:
+        """A sequence ID whose last bit says whether its subscription is a topic's.
+
+        Where IDs are bound, topics have the odd numbers of a certificate, and ranges the even ones.
+        """
+        for _ in range(self.connections.limits.subscriptions):
+            id = super().new_id()
+            if self.identity is None or bool(id & 1) == topical:
+                return topical_id(id, topical)
+        kind = "topic" if topical else "range"
+        raise InputError(f"limits.subscriptions: expected more for one more subscription to a {kind}")
+
+    def _begin(self, subscription: Subscription, own: Descriptor, contacts: list[Descriptor]) -> None:
+        super()._begin(subscription, own, contacts)
+        self.cores[own.id].wary.is_known_range = self._is_topics
+
+    def _is_topics(self, peer: Descriptor) -> bool:
+        """Whether a peer's range is that of a topic that the node knows."""
+        low, high = peer.low[0], peer.high[0] + 1.0
+        first, end = self.topics.range(0)
+        return first <= low < end and self.topics.range(self.topics.topic_at(int(low))) == (low, high)
 
     async def subscribe_topic(
         self, topic: str, callback: Callable[[Received], None] | None = None
@@ -133,8 +157,8 @@ class SharedNode(Node):
     ) -> Published:
         """Publish an event of a topic along the rings or, with a route, by CAMCAST's routing.
 
-        By CAMCAST's routing the node has to be subscribed to the topic. It waits until its peer knows who is
-        above, or that nobody is (CAMCAST, Section 5.1), for `WAIT` cycles at most.
+        By CAMCAST's routing the node has to be subscribed to the topic. It waits until its peer knows
+        members above, or that there are none (CAMCAST, Section 5.1), for `WAIT` cycles at most.
         """
         data = check_data(data)
         if not isinstance(route, CamcastRoute | None):
@@ -148,7 +172,8 @@ class SharedNode(Node):
                 break
             await asyncio.sleep(self.period / 4)
         name = self.dice.randbytes(NAME)
-        event = t.Routed(name, at, 0, float(route.c), float(route.g), float(route.a), data)
+        c, g, a = (float(number) + 0.0 for number in (route.c, route.g, route.a))  # no -0.0: it is signed
+        event = self.sign(t.Routed(name, at, 0, c, g, a, data))
         self.dispatch(core, core.route(event, self._draws(core)))
         return Published(name, core.own.id, 0)
 
@@ -189,7 +214,7 @@ class SharedNode(Node):
             subscription.parts.append(await self._subscribe_as(own, subscription.deliver))
 
     def _peer(self, number: int, low: tuple[float, ...], high: tuple[float, ...]) -> Descriptor:
-        return Descriptor(topical_id(self.new_id(), number == 0), low, high, self.address)
+        return Descriptor(self.new_id(topical=number == 0), low, high, self.address)
 
     async def _exit(self, subscription: TopicSubscription) -> None:
         for part in subscription.parts:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.live.core.messages import Extension, Mentions
+from sub2sub.live.core.messages import Extension, Mentions, packed_numbers
 from sub2sub.overlay.descriptors import Descriptor
 
 
@@ -81,7 +81,10 @@ class TablesBack(Extension):
 
 @dataclass(frozen=True)
 class Routed(Extension):
-    """An event on its way by CAMCAST's routing, with what its publisher chose (`CamcastRoute`)."""
+    """An event on its way by CAMCAST's routing, with what its publisher chose (`CamcastRoute`).
+
+    It may be signed (`sub2sub.live.net.signatures`).
+    """
 
     name: bytes
     point: tuple[float, ...]
@@ -90,3 +93,11 @@ class Routed(Extension):
     g: float
     a: float
     data: bytes
+    signer: bytes = b""
+    signature: bytes = b""
+
+    @property
+    def signed(self) -> bytes:
+        """What a signature is of: the kind, and all but the number of hops, which changes on the way."""
+        numbers = packed_numbers(self.point) + packed_numbers((self.c, self.g, self.a))
+        return b"event by tables" + self.name + numbers + self.data

@@ -11,18 +11,7 @@ from sims.anchors.objects import ObjectLayer
 
 
 class BrokerLayer(ObjectLayer[Broker | Client]):
-    """Clients of one broker.
-
-    Parameters
-    ----------
-    n : int
-        Peers, the broker included.
-    broker : int
-        Number of the broker.
-    attributes : int
-        Of a subscription.
-    settings : BrokerSettings
-    seed : int
+    """Clients of one broker, which is one of the n peers; a subscription has `attributes` ranges.
 
     Examples
     --------
@@ -35,8 +24,8 @@ class BrokerLayer(ObjectLayer[Broker | Client]):
     name = "broker"
 
     def __init__(self, n: int, broker: int, attributes: int, settings: BrokerSettings, seed: int) -> None:
-        self.broker, self.attributes, self.settings = broker, attributes, settings
-        super().__init__(n, seed, settings.tries)
+        self.broker, self.attributes = broker, attributes
+        super().__init__(n, settings, seed)
 
     def fresh(self, peer: int) -> Broker | Client:
         """The broker, or a client."""

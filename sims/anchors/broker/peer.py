@@ -76,9 +76,6 @@ class Client(ObjectPeer):
         self.subscribed = 0
         return ()
 
-    def introduce(self, contact: int) -> None:
-        """Do nothing: clients know the broker."""
-
     def links(self) -> list[int]:
         """The broker."""
         return [self.broker]
@@ -115,9 +112,6 @@ class Broker(ObjectPeer):
     def unreachable(self, target: int, message: Answer, dice: Dice) -> Sends:
         """Do nothing: a silent client is dropped later."""
         return ()
-
-    def introduce(self, contact: int) -> None:
-        """Do nothing: clients contact the broker."""
 
     def links(self) -> list[int]:
         """Its clients."""

@@ -2,14 +2,14 @@
 
 libp2p specifications, pubsub/gossipsub: v1.0 ("Mesh maintenance", "Control messages") and v1.1 (outbound mesh
 quotas, backoff after pruning, peer exchange on pruning). At every heartbeat a peer grafts random connections
-if its mesh has fewer than D_lo links, and prunes to D if it has more than D_hi; both ends of a link are told.
+if its mesh has fewer than D_lo links, and prunes to D if it has more than D_hi; both ends of a link know it.
 
 Readings:
 
 - No scoring, so neither opportunistic grafting nor flood publishing: all peers are equal.
 - Discovery is left open by the specification. Here the rendezvous names a peer of the topic whenever one has
   fewer than D_lo connections, and `Prune` names connections of the pruned link's other end (peer exchange).
-- A connection is broken when a keep-alive message is not answered, as in TCP.
+- A connection breaks when a keep-alive message is not answered, as in TCP.
 - A peer with too many connections closes one that is not in its mesh.
 """
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 from sims.anchors.gossipsub.settings import GossipSubSettings
-from sims.anchors.objects import ObjectPeer
+from sims.anchors.objects import ObjectPeer, any_of, sample
 from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK, NAME
@@ -165,7 +165,7 @@ class GossipSubPeer(ObjectPeer):
         self.connected.append(sender)
         others = [other for other in self.gossip() if other != sender]
         if len(self.connected) > 2 * self.settings.connections and others:
-            victim = others[dice.next_below(len(others))]
+            victim = any_of(others, dice)
             self._forget(victim)
             return [(victim, Close())]
         return ()
@@ -185,22 +185,22 @@ class GossipSubPeer(ObjectPeer):
     def _graft(self, count: int, among: list[int], dice: Dice) -> list[tuple[int, Any]]:
         self.barred = {other: until for other, until in self.barred.items() if until > self.now}
         may = [other for other in among if other not in self.mesh and other not in self.barred]
-        chosen = _some(may, count, dice)
+        chosen = sample(may, count, dice)
         self.mesh += chosen
         return [(other, Graft()) for other in chosen]
 
     def _trim(self, dice: Dice) -> list[tuple[int, Any]]:
         """Prune to D random links, D_out of them outbound if there are as many."""
-        own = _some([other for other in self.mesh if other in self.outbound], self.settings.D_out, dice)
+        own = sample([other for other in self.mesh if other in self.outbound], self.settings.D_out, dice)
         rest = [other for other in self.mesh if other not in own]
-        kept = [*own, *_some(rest, self.settings.D - len(own), dice)]
+        kept = [*own, *sample(rest, self.settings.D - len(own), dice)]
         dropped = [other for other in self.mesh if other not in kept]
         for other in dropped:
             self._bar(other)
         return [(other, Prune(self._exchange(other, dice))) for other in dropped]
 
     def _exchange(self, target: int, dice: Dice) -> tuple[int, ...]:
-        return tuple(_some([other for other in self.connected if other != target], EXCHANGED, dice))
+        return tuple(sample([other for other in self.connected if other != target], EXCHANGED, dice))
 
     def _bar(self, other: int) -> None:
         if other in self.mesh:
@@ -211,14 +211,3 @@ class GossipSubPeer(ObjectPeer):
         for links in (self.connected, self.mesh, self.outbound):
             if other in links:
                 links.remove(other)
-
-
-def _some(among: list[int], count: int, dice: Dice) -> list[int]:
-    """A random sample of them."""
-    if len(among) <= count:
-        return list(among)
-    chosen = list(among)
-    for place in range(count):
-        other = place + dice.next_below(len(chosen) - place)
-        chosen[place], chosen[other] = chosen[other], chosen[place]
-    return chosen[:count]

@@ -1,4 +1,4 @@
-"""How GossipSub is run."""
+"""Settings of GossipSub."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 from sims.anchors.hyparview.settings import HyParViewSettings
-from sims.anchors.objects import ObjectPeer
+from sims.anchors.objects import ObjectPeer, any_of, sample
 from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK
@@ -90,7 +90,7 @@ class HyParViewPeer(ObjectPeer):
     ----------
     active, passive : list of int
     contact : int
-        Whom to join through in the next turn, -1 for nobody.
+        The peer through which to join in the next turn, -1 for none.
     since : int
         The last cycle in which the active view was full, or a contact was asked for.
 
@@ -110,14 +110,10 @@ class HyParViewPeer(ObjectPeer):
         self.own, self.settings = own, settings
         self.active: list[int] = []
         self.passive: list[int] = []
-        self.contact, self.since = -1, 0
-
-    def introduce(self, contact: int) -> None:
-        """Join through this one."""
-        self.contact = contact
+        self.since = 0
 
     def seeks(self, cycle: int) -> bool:
-        """Whether to ask for a contact; to be called once a cycle."""
+        """Whether to ask for a contact."""
         if len(self.active) >= self.settings.active:
             self.since = cycle
         alone = not self.active and not self.passive and self.contact < 0
@@ -135,9 +131,9 @@ class HyParViewPeer(ObjectPeer):
         self.contact = -1
         sends += self._mend(dice)
         if self.active:
-            known = self._sample(self.active, self.settings.shuffled_active, dice)
-            known += self._sample(self.passive, self.settings.shuffled_passive, dice)
-            target = self._any(self.active, dice)
+            known = sample(self.active, self.settings.shuffled_active, dice)
+            known += sample(self.passive, self.settings.shuffled_passive, dice)
+            target = any_of(self.active, dice)
             walk = Shuffle(self.own, self.settings.join_walk, tuple(k for k in known if k != target))
             sends.append((target, walk))
         return sends
@@ -171,7 +167,7 @@ class HyParViewPeer(ObjectPeer):
 
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
         """Drop a dead neighbour, and ask another peer to replace it."""
-        if isinstance(message, ShuffleReply):  # no link of ours
+        if isinstance(message, ShuffleReply):  # not a link of this peer
             return ()
         if target in self.passive:
             self.passive.remove(target)
@@ -179,7 +175,7 @@ class HyParViewPeer(ObjectPeer):
         self._close(target)
         mending = self._mend(dice) if was_neighbour or isinstance(message, Neighbour) else []
         if isinstance(message, Shuffle | ForwardJoin) and self.active:
-            return [*mending, (self._any(self.active, dice), message)]  # walk on another way
+            return [*mending, (any_of(self.active, dice), message)]  # walk on another way
         return mending
 
     def links(self) -> list[int]:
@@ -195,16 +191,16 @@ class HyParViewPeer(ObjectPeer):
             return [*self._open(newcomer, dice), (newcomer, Neighbour(high=True))]
         if hops == self.settings.passive_walk:
             self._note((newcomer,), (), dice)
-        return [(self._any(others, dice), ForwardJoin(newcomer, hops - 1))]
+        return [(any_of(others, dice), ForwardJoin(newcomer, hops - 1))]
 
     def _walk(self, sender: int, message: Shuffle, dice: Dice) -> Sends:
         origin, hops, known = message
         others = [other for other in self.active if other not in (sender, origin)]
         if hops > 1 and others:
-            return [(self._any(others, dice), Shuffle(origin, hops - 1, known))]
+            return [(any_of(others, dice), Shuffle(origin, hops - 1, known))]
         if origin == self.own:
             return ()
-        reply = tuple(self._sample(self.passive, len(known) + 1, dice))
+        reply = tuple(sample(self.passive, len(known) + 1, dice))
         self._note((origin, *known), reply, dice)
         return [(origin, ShuffleReply(reply, known))]
 
@@ -212,16 +208,16 @@ class HyParViewPeer(ObjectPeer):
         """Ask a peer of the passive view to become a neighbour, if one is missing."""
         if len(self.active) >= self.settings.active or not self.passive:
             return []
-        candidate = self._any(self.passive, dice)
+        candidate = any_of(self.passive, dice)
         return [(candidate, Neighbour(high=not self.active))]
 
     def _open(self, other: int, dice: Dice) -> list[tuple[int, Any]]:
-        """Add a neighbour; a neighbour that is removed for it is told."""
+        """Add a neighbour; one that is removed for it is sent a `Disconnect`."""
         if other == self.own or other in self.active:
             return []
         dropped = []
         if len(self.active) >= self.settings.active:
-            victim = self._any(self.active, dice)
+            victim = any_of(self.active, dice)
             self._close(victim)
             self._note((victim,), (), dice)
             dropped = [(victim, Disconnect())]
@@ -241,22 +237,7 @@ class HyParViewPeer(ObjectPeer):
             if other == self.own or other in self.active or other in self.passive:
                 continue
             if len(self.passive) >= self.settings.passive:
-                victim = spare.pop() if spare else self._any(self.passive, dice)
+                victim = spare.pop() if spare else any_of(self.passive, dice)
                 if victim in self.passive:
                     self.passive.remove(victim)
             self.passive.append(other)
-
-    @staticmethod
-    def _any(among: list[int], dice: Dice) -> int:
-        return among[dice.next_below(len(among))]
-
-    @staticmethod
-    def _sample(among: list[int], count: int, dice: Dice) -> list[int]:
-        """A random sample of them."""
-        if len(among) <= count:
-            return list(among)
-        chosen = list(among)
-        for place in range(count):
-            other = place + dice.next_below(len(chosen) - place)
-            chosen[place], chosen[other] = chosen[other], chosen[place]
-        return chosen[:count]

@@ -1,4 +1,4 @@
-"""How HyParView is run."""
+"""Settings of HyParView."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dissemination from the corner of an event to all zones that may hold matching subscriptions.
+"""Dissemination from the corner of an event to all zones that may contain matching subscriptions.
 
 An event c concerns the points with low <= c <= high in every attribute, a box with one corner at (c, c, ...).
 It is routed to the zone of that corner (Meghdoot, Section 3.3) and spreads from zone to zone. Each zone gets
@@ -6,7 +6,8 @@ it from one neighbour only: the one across the first dimension in which the zone
 at the point of the zone that is nearest to the corner. Both zones can decide this by themselves; the paper
 prunes by the direction of propagation, with the same effect.
 
-Low ends are even dimensions, high ends odd ones.
+Low ends are even dimensions, high ends odd ones. Low ends are negated here, so that an event concerns the
+points with coordinates from its corner on in all dimensions.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.anchors.meghdoot.rules import Zone
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import draw, peer_key, unit
 from sub2sub.overlay.network import reaches
@@ -25,15 +25,16 @@ from sub2sub.timing.latency import travel
 
 
 class Zones(NamedTuple):
-    """Zones, who has them, and whom each peer takes to have them.
+    """All zones, their owners, and the owners that each peer knows.
 
     Attributes
     ----------
     low, high : (zones, 2 d) float64
+        Corners, low ends negated.
     own_start, own : int64
         Zones of peer p: ``own[own_start[p] : own_start[p + 1]]``.
     start, zone, peer : int64
-        Zones that peer p knows of, and whose they are: ``[start[p] : start[p + 1]]``.
+        Zones that peer p knows, and the owner of each as p knows it: ``[start[p] : start[p + 1]]``.
     """
 
     low: NDArray[np.float64]
@@ -45,72 +46,27 @@ class Zones(NamedTuple):
     peer: NDArray[np.int64]
 
 
-def before(zone: Zone, corner: tuple[float, ...], other: Zone) -> bool:
-    """Whether a zone gets an event from this other one; the readable form of the kernel's rule.
-
-    Examples
-    --------
-    >>> corner = (0.5, 0.5)  # low ends below 0.5, high ends from 0.5 on
-    >>> root, left, above = (((0.3, 0.2), (1.0, 0.8))), ((0.0, 0.0), (0.3, 0.7)), ((0.0, 0.8), (1.0, 1.0))
-    >>> before(left, corner, root), before(above, corner, root), before(above, corner, left)
-    (True, True, False)
-    """
-    (low, high), (its_low, its_high) = zone, other
-    crossed = False
-    for k, c in enumerate(corner):
-        if k % 2 == 0:
-            nearest = min(high[k], c)
-            if not crossed and high[k] < c:
-                crossed = True
-                if its_low[k] != high[k]:
-                    return False
-            elif not its_low[k] < nearest <= its_high[k]:
-                return False
-        else:
-            nearest = max(low[k], c)
-            if not crossed and low[k] > c:
-                crossed = True
-                if its_high[k] != low[k]:
-                    return False
-            elif not its_low[k] <= nearest < its_high[k]:
-                return False
-    return crossed
-
-
 @kernel
 def _concerned(zones, z, corner):
-    """Whether a zone may hold a subscription that matches."""
-    for k in range(len(corner)):
-        if k % 2 == 0:
-            if zones.low[z, k] >= corner[k]:
-                return False
-        elif zones.high[z, k] <= corner[k]:
+    """Whether a zone may contain a subscription that matches."""
+    for k in range(len(corner)):  # noqa: SIM110 (numba has no generators)
+        if zones.high[z, k] <= corner[k]:
             return False
     return True
 
 
 @kernel
-def _before(zones, z, corner, other):
+def comes_from(zones, z, corner, other):
+    """Whether zone z gets an event from this other zone."""
     crossed = False
     for k in range(len(corner)):
         low, high = zones.low[other, k], zones.high[other, k]
-        if k % 2 == 0:
-            if not crossed and zones.high[z, k] < corner[k]:
-                crossed = True
-                if low != zones.high[z, k]:
-                    return False
-            else:
-                nearest = min(zones.high[z, k], corner[k])
-                if not (low < nearest <= high):
-                    return False
-        elif not crossed and zones.low[z, k] > corner[k]:
+        if not crossed and zones.low[z, k] > corner[k]:
             crossed = True
             if high != zones.low[z, k]:
                 return False
-        else:
-            nearest = max(zones.low[z, k], corner[k])
-            if not (low <= nearest < high):
-                return False
+        elif not (low <= max(zones.low[z, k], corner[k]) < high):
+            return False
     return crossed
 
 
@@ -118,8 +74,8 @@ def _before(zones, z, corner, other):
 def spread_zones(zones, corner, root, retries, faults, key, clock, agenda, traced):
     """Spread an event from the zone of the corner to all zones that it concerns.
 
-    `traced` are (first, sent, arrived, when): arrays of all peers that are added to. Those that an event
-    passed on its way to the corner have it already, and pass it on when it comes again.
+    `traced` are (first, sent, arrived, when), arrays of all peers to which the counts are added. Peers on the
+    event's route to the corner have it already, and forward it when it arrives again.
     """
     first, sent, arrived, when = traced
     clear(agenda)
@@ -136,7 +92,7 @@ def spread_zones(zones, corner, root, retries, faults, key, clock, agenda, trace
                 continue
             mine = False
             for place in range(zones.own_start[own], zones.own_start[own + 1]):
-                mine = mine or _before(zones, z, corner, zones.own[place])
+                mine = mine or comes_from(zones, z, corner, zones.own[place])
             if not mine:
                 continue
             target = zones.peer[entry]

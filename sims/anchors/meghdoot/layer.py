@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,38 +63,22 @@ class Scale:
 class Meghdoot(ObjectLayer[MeghdootPeer]):
     """A content-addressable network of subscribers.
 
-    Parameters
-    ----------
-    n : int
-    points : callable
-        Gives the points (n, 2 d) of all peers, as they subscribe now.
-    settings : MeghdootSettings
-    seed : int
+    `points` gives the points (n, 2 d) of all peers, as they subscribe now.
     """
 
     name = "meghdoot"
 
     def __init__(self, n: int, points: Callable[[], Floats], settings: MeghdootSettings, seed: int) -> None:
-        self.points, self.settings = points, settings
-        self._at = points()
-        super().__init__(n, seed, settings.tries)
+        self.points, self._at = points, points()
+        super().__init__(n, settings, seed)
 
     def fresh(self, peer: int) -> MeghdootPeer:
         """A peer without a zone."""
         return MeghdootPeer(peer, tuple(self._at[peer].tolist()), self.settings)
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Start peers; one without a contact, where nobody has a zone, begins with the whole space."""
+        """Start peers; if no peer has a zone, the one without a contact starts with the whole space."""
         self._at = self.points()
         super().join(peers, contacts, cycle)
         if not any(peer.zones for peer in self.peers):
-            self.peers[int(peers[np.argmin(contacts)])].found()
-
-    def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
-        """Newcomers without a zone, from time to time."""
-        live = np.flatnonzero(alive).tolist()
-        return [peer for peer in live if not self.peers[peer].zones and (cycle + peer) % 4 == 0]
-
-    def introduce(self, peer: int, contact: int) -> None:
-        """Name a contact."""
-        self.peers[peer].introduce(contact)
+            self.peers[int(peers[np.argmin(contacts)])].take_whole_space()

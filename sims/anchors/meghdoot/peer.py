@@ -1,4 +1,4 @@
-"""One peer of Meghdoot: its zone, its neighbours' zones, and who gets which zone when peers come and go.
+"""One peer of Meghdoot: its zone, its neighbours' zones, and how zones change hands on joins and crashes.
 
 Gupta, Sahin, Agrawal, El Abbadi: *Meghdoot: content-based publish/subscribe over P2P networks*, Middleware
 2004, over CAN (Ratnasamy, Francis, Handley, Karp, Shenker, SIGCOMM 2001, Sections 2.2 and 2.3). A
@@ -8,9 +8,9 @@ updates. The neighbour with the smallest zone takes over the zone of a dead peer
 
 Readings:
 
-- Peers are the subscribers, and a newcomer's point is its own subscription's. A zone is cut between the
-  points of the two, so each peer's zone holds its own subscription and nobody stores another's. That is the
-  limit of Meghdoot's load balancing, which has newcomers halve the zones with most subscriptions.
+- Peers are the subscribers, and a newcomer's point is that of its own subscription. A zone is cut between the
+  points of both peers, so each zone contains the subscription of its own peer only. That is the limit of
+  Meghdoot's load balancing, in which newcomers halve the zones with most subscriptions.
 - The neighbours of a dead peer wait before they take over, longer the larger their zones are, as in CAN; in
   whole cycles, by rank.
 """
@@ -32,7 +32,7 @@ LONGEST = 64  # hops of a newcomer's way before it is given up, times dimensions
 
 
 class Come(NamedTuple):
-    """A newcomer on its way to its point."""
+    """A newcomer that is routed to its point."""
 
     newcomer: int
     point: Point
@@ -45,7 +45,7 @@ class Come(NamedTuple):
 
 
 class Welcome(NamedTuple):
-    """A zone for a newcomer, and whose zones may touch it."""
+    """A zone for a newcomer, and the peers whose zones may touch it."""
 
     zone: Zone
     around: tuple[tuple[int, tuple[Zone, ...]], ...]
@@ -107,12 +107,12 @@ class MeghdootPeer(ObjectPeer):
     around : dict
         The neighbours of each neighbour.
     lost : dict
-        Neighbours that are gone and whose zones nobody has yet: when that was noticed, and their zones.
+        Dead neighbours whose zones no peer has taken over: when that was noticed, and their zones.
 
     Examples
     --------
     >>> a, b = (MeghdootPeer(k, (x, 0.9), MeghdootSettings()) for k, x in ((0, 0.1), (1, 0.5)))
-    >>> a.found()
+    >>> a.take_whole_space()
     >>> (_, welcome), = a.receive(1, Come(1, b.point, 0), Dice(1))
     >>> list(b.receive(0, welcome, Dice(1)))[0][0], a.zones, b.zones
     (0, (((0.0, 0.0), (0.3, 1.0)),), (((0.3, 0.0), (1.0, 1.0)),))
@@ -126,15 +126,15 @@ class MeghdootPeer(ObjectPeer):
         self.near: dict[int, tuple[Zone, ...]] = {}
         self.around: dict[int, Around] = {}
         self.lost: dict[int, tuple[int, tuple[Zone, ...]]] = {}
-        self.contact, self.now = -1, 0
+        self.now = 0
 
-    def found(self) -> None:
+    def take_whole_space(self) -> None:
         """Start as the first peer, whose zone is the whole space."""
         self.zones = (((0.0,) * len(self.point), (1.0,) * len(self.point)),)
 
-    def introduce(self, contact: int) -> None:
-        """Join through a contact."""
-        self.contact = contact
+    def seeks(self, cycle: int) -> bool:
+        """Without a zone, from time to time."""
+        return not self.zones and (cycle + self.own) % 4 == 0
 
     def turn(self, cycle: int, dice: Dice) -> Sends:
         """Join, update neighbours, take over lost zones."""
@@ -229,7 +229,7 @@ class MeghdootPeer(ObjectPeer):
     def _note(self, sender: int, message: Update) -> list[tuple[int, Any]]:
         """Note a neighbour's zones, or drop a neighbour whose zones no longer touch.
 
-        A peer that has taken over zones may not know all its new neighbours: it is told those known here.
+        A peer that has taken over zones may not know all its new neighbours; it is sent those known here.
         """
         if not self.lost and self.near.get(sender) == message.zones:
             self.around[sender] = message.around

@@ -6,7 +6,7 @@ Zone = tuple[tuple[float, ...], tuple[float, ...]]  # lower and upper corner
 
 
 def holds(zone: Zone, point: tuple[float, ...]) -> bool:
-    """Whether a point lies in a zone.
+    """Whether a zone contains a point.
 
     Examples
     --------
@@ -74,8 +74,8 @@ def volume(zone: Zone) -> float:
 def cut(zone: Zone, kept: tuple[float, ...], given: tuple[float, ...]) -> tuple[Zone, Zone]:
     """Halve a zone between two points of it, across its longest side of those along which they are apart.
 
-    Interests are often narrow, so that points lie near a line. Cut wherever points are farthest apart, zones
-    would be slices across that line, and a route as long as there are peers.
+    Interests are often narrow, so points lie near a line. If zones were cut where points are farthest apart,
+    they would be slices across that line, and the length of a route would be the number of peers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How Meghdoot's content-addressable network is run."""
+"""Settings of Meghdoot's content-addressable network."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""One node of Pastry: its leaf set and routing table, and where it sends a message on its way to a key.
+"""One node of Pastry: its leaf set, its routing table, and the next hop of a message to a key.
 
 Rowstron, Druschel: *Pastry: scalable, decentralized object location and routing for large-scale peer-to-peer
-systems*, Middleware 2001, Section 2. A key belongs to the node with the nearest identifier. A node sends a
-message to a leaf where one is nearest to the key, else to a node whose identifier has one digit more of the
-key, else to any with as many that is nearer.
+systems*, Middleware 2001, Section 2. A key belongs to the node with the nearest identifier. If the key is
+among the leaves, a node forwards a message to the nearest of them; otherwise to a node whose identifier
+shares one digit more with the key; otherwise to any node that shares as many digits and is nearer.
 
 Readings:
 
 - A newcomer's `Arrive` is routed to its own identifier; every node on the way sends it what it knows.
-- A newcomer does so through several contacts, one a cycle, and every node once more from time to time. The
-  paper has one contact, and one newcomer after the other. Where all start at once with one contact each they
-  form several rings that lie within one another, of nodes whose leaves are all of the same ring. Exchanges
-  between neighbours merge them slowly or never, and a key then has several roots.
+- A newcomer does so through several contacts, one per cycle, and every node again from time to time. In the
+  paper there is one contact, and newcomers join one after the other. If all nodes start at once with one
+  contact each, they form several interleaved rings, each of nodes whose leaves are all in the same ring.
+  Exchanges between neighbours merge these slowly or never, and a key then has several roots.
 - Leaf sets and tables are kept by gossip: once a cycle a node exchanges what it knows with a random leaf or,
   every other cycle, a random node of its table (as Bamboo does; Rhea et al., USENIX 2004), and with both
   while its leaves change. This also detects broken links. The paper repairs leaf sets on failure, and tables
@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, ClassVar, NamedTuple
 
-from sims.anchors.objects import ObjectPeer
+from sims.anchors.objects import ObjectPeer, any_of
 from sims.anchors.pastry.rules import AROUND, ID_BITS, apart, digit, shared
 from sims.anchors.pastry.settings import PastrySettings
 from sims.anchors.transport import Sends
@@ -84,32 +84,21 @@ class PastryPeer(ObjectPeer):
     """
 
     kept: ClassVar[tuple[str, ...]] = (
-        "leaves",
-        "table",
-        "gone",
-        "contact",
-        "now",
-        "reach",
-        "changed",
-        "joins",
-    )
+        "leaves", "table", "gone", "contact", "now", "reach", "changed", "joins",
+    )  # fmt: skip
 
     def __init__(self, own: int, ids: list[int], settings: PastrySettings) -> None:
         self.own, self.ids, self.id, self.settings = own, ids, ids[own], settings
         self.leaves: list[int] = []
         self.table: dict[int, int] = {}
         self.gone: dict[int, int] = {}
-        self.met: set[int] = set()  # those looked at since somebody was forgotten: nothing new of them
-        self.contact, self.now, self.joins = -1, 0, 0
+        self.met: set[int] = set()  # nodes considered since the last removal: nothing new about them
+        self.now, self.joins = 0, 0
         self.changed = 1
         self.reach = [AROUND, AROUND]  # how far away a new leaf may be, ahead and behind
 
-    def introduce(self, contact: int) -> None:
-        """Join through a contact."""
-        self.contact = contact
-
     def seeks(self, cycle: int) -> bool:
-        """Whether to ask for a contact: a newcomer, one that knows nobody, and all from time to time."""
+        """Whether to ask for a contact: newcomers, nodes without leaves, and all nodes from time to time."""
         settled = self.leaves and self.joins >= JOINS and (cycle + self.own) % AGAIN
         return self.contact < 0 and not settled
 
@@ -132,7 +121,7 @@ class PastryPeer(ObjectPeer):
         return sends
 
     def _ask(self, among: list[int], dice: Dice) -> tuple[int, Tell]:
-        partner = among[dice.next_below(len(among))]
+        partner = any_of(among, dice)
         return partner, Tell(self._known_near(partner), asks=True)
 
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
@@ -164,7 +153,7 @@ class PastryPeer(ObjectPeer):
         return list(dict.fromkeys([*self.leaves, *self.table.values()]))
 
     def next_hop(self, key: int, silent: Collection[int] = ()) -> int:
-        """Where a message on its way to a key goes from here; the node itself, if the key is its own.
+        """The next hop of a message to a key; the node itself, if it is responsible for the key.
 
         Nodes in `silent` are passed over: they did not answer just now.
         """

@@ -29,7 +29,7 @@ def digit(a: int, place: int, bits: int) -> int:
 
 
 def apart(a: int, b: int) -> int:
-    """How far two identifiers are from one another, around the circle.
+    """Distance of two identifiers on the circle.
 
     Examples
     --------

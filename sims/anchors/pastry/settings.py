@@ -1,4 +1,4 @@
-"""How Pastry is run."""
+"""Settings of Pastry."""
 
 from __future__ import annotations
 

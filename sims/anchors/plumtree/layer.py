@@ -5,18 +5,13 @@ built, so members send beacons: a member that has received none for `BEACONS` cy
 beacon reaches the whole group, so there is about one every other cycle in each group. Beacons, announcements,
 `Prune` and `Graft` are billed as upkeep. They go along every link, so they also detect broken links.
 
-The timers of a beacon end when no copy of it is on its way.
+The timers for a beacon end when no copy of it is in transit.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sims.anchors.hyparview.settings import HyParViewSettings
 from sims.anchors.objects import ORDER, ObjectLayer
 from sims.anchors.plumtree.peer import PlumtreePeer
 from sub2sub.kernels.dice import Dice
@@ -26,16 +21,12 @@ BEACONS = 2  # cycles without a beacon after which a member sends one
 
 
 class Plumtree(ObjectLayer[PlumtreePeer]):
-    """Plumtree over HyParView.
-
-    Parameters
-    ----------
-    n : int
-    settings : HyParViewSettings
-    seed : int
+    """Plumtree over HyParView, with HyParView's settings.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sims.anchors.hyparview.settings import HyParViewSettings
     >>> from sub2sub.overlay.network import Network
     >>> layer, network = Plumtree(60, HyParViewSettings(), seed=1), Network.whole(60)
     >>> layer.join(np.arange(60), np.arange(-1, 59), cycle=0)
@@ -44,33 +35,17 @@ class Plumtree(ObjectLayer[PlumtreePeer]):
     True
     """
 
-    name = "plumtree"
-
-    def __init__(self, n: int, settings: HyParViewSettings, seed: int) -> None:
-        self.settings = settings
-        super().__init__(n, seed, settings.tries)
-
-    def fresh(self, peer: int) -> PlumtreePeer:
-        """A peer without contacts."""
-        return PlumtreePeer(peer, self.settings)
-
-    def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
-        """Those that know nobody, or too few for too long."""
-        return [peer for peer, up in enumerate(alive.tolist()) if up and self.peers[peer].seeks(cycle)]
-
-    def introduce(self, peer: int, contact: int) -> None:
-        """Name a contact."""
-        self.peers[peer].introduce(contact)
+    name, kind = "plumtree", PlumtreePeer
 
     def turns(self, cycle: int, dice: Dice) -> None:
-        """Keep the views, then let beacons run."""
+        """Keep the views, then send beacons."""
         super().turns(cycle, dice)
         for peer in self.transport.live(dice.of_peer(ORDER - 1)):
             if self.peers[peer].heard <= cycle - BEACONS:
                 self._beacon(peer, cycle)
 
     def _beacon(self, source: int, cycle: int) -> None:
-        """Let a beacon run through all that can be reached."""
+        """Spread a beacon to all that can be reached."""
         peers, transport = self.peers, self.transport
         arrivals, announced = deque([(source, -1)]), deque[tuple[int, int]]()
         while arrivals or announced:

@@ -1,9 +1,9 @@
 """One peer of Plumtree: which of its HyParView links are branches of the tree.
 
 Leitão, Pereira, Rodrigues: *Epidemic Broadcast Trees*, SRDS 2007, Sections 3.3 to 3.6. Every new link is
-*eager*, part of the tree. One who receives a message a second time makes the link it came by *lazy* and tells
-the sender so (`Prune`). Along lazy links messages are announced only; one who hears of a message that does
-not come makes the link eager again and asks for it (`Graft`).
+*eager*, part of the tree. A peer that receives a message a second time makes the link *lazy*, and tells the
+sender (`Prune`). Along lazy links messages are only announced. A peer that misses an announced message makes
+the link eager again and requests the message (`Graft`).
 
 The optimisation of Section 3.8 (shorter paths) is left out.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,24 +19,15 @@ from sub2sub.vicinity.layer import Vicinity
 
 
 class Rings(ObjectLayer[RingsPeer]):
-    """A ring for each group.
-
-    Parameters
-    ----------
-    groups : Groups
-    cyclon, vicinity : Cyclon, Vicinity
-        The layers that supply candidates; stepped by the engine, before this one.
-    settings : RingsSettings
-    seed : int
-    """
+    """A ring for each group; the engine steps CYCLON and VICINITY, which supply candidates, before it."""
 
     name = "rings"
 
     def __init__(
         self, groups: Groups, cyclon: Cyclon, vicinity: Vicinity, settings: RingsSettings, seed: int
     ) -> None:
-        self.groups, self.cyclon, self.vicinity, self.settings = groups, cyclon, vicinity, settings
-        super().__init__(len(groups.of), seed, settings.tries)
+        self.groups, self.cyclon, self.vicinity = groups, cyclon, vicinity
+        super().__init__(len(groups.of), settings, seed)
 
     def fresh(self, peer: int) -> RingsPeer:
         """A peer without contacts."""
@@ -50,14 +42,11 @@ class Rings(ObjectLayer[RingsPeer]):
 
     def mates(self) -> Iterator[list[tuple[int, int]]]:
         """Links of each peer to others of its group in the views below, as (peer, stamp)."""
-        for words in self._mates():
-            yield [(word & 0xFFFFFFFF, word >> 32) for word in words]
-
-    def _mates(self) -> Iterator[list[int]]:
         views: list[NDArray[np.int64]] = [self.vicinity.view, self.cyclon.view]
         words = np.concatenate(views, axis=1)
         peer = np.where(words == FREE, 0, words & 0xFFFFFFFF)
         same = (words != FREE) & (self.groups.of[peer] == self.groups.of[:, None])
         start = np.append(0, np.cumsum(same.sum(axis=1))).tolist()
         held = words[same].tolist()
-        return (held[start[i] : start[i + 1]] for i in range(len(words)))
+        for first, last in pairwise(start):
+            yield [(word & 0xFFFFFFFF, word >> 32) for word in held[first:last]]

@@ -2,14 +2,14 @@
 
 Setty, van Steen, Vitenberg, Voulgaris: *PolderCast: fast, robust, and scalable architecture for P2P
 topic-based pub/sub*, Middleware 2012, Section 4. Subscribers of a topic form a ring by their IDs. Once a
-cycle a peer turns to the ring neighbour it has not heard of for longest, sends it the links of its topic that
-are nearest to it on the ring, and gets the same back; CYCLON and VICINITY below supply candidates.
+cycle a peer chooses the ring neighbour that it has not heard of for longest, sends it the links of its topic
+that are nearest to it on the ring, and gets the same back; CYCLON and VICINITY below supply candidates.
 
 Readings:
 
-- A peer has one topic here, so there is one ring to a peer (`sims.anchors.groups` says why).
-- A link is as old as the news of its peer, and is not kept beyond an age; one that did not answer is not
-  accepted for as long. The paper leaves open how the dead are forgotten.
+- A peer has one topic here, and therefore one ring (`sims.anchors.groups`).
+- The age of a link counts from the last news of its peer. Links that are too old are dropped, and a peer that
+  did not answer is not accepted for as many cycles. The paper does not say how dead peers are removed.
 - IDs are the numbers of peers, which are in the order of their sequence IDs.
 """
 
@@ -43,7 +43,7 @@ class RingsPeer(ObjectPeer):
     Attributes
     ----------
     ring : dict
-        Neighbours, and the cycle in which they last told of themselves.
+        Neighbours, and the cycle of the last news of each.
     silent : dict
         Those that did not answer, and when.
 
@@ -62,9 +62,6 @@ class RingsPeer(ObjectPeer):
         self.ring: dict[int, int] = {}
         self.silent: dict[int, int] = {}
 
-    def introduce(self, contact: int) -> None:
-        """Nothing: candidates come from below."""
-
     def feed(self, links: Iterable[tuple[int, int]], cycle: int) -> None:
         """Accept links of its topic."""
         self.now, oldest = cycle, cycle - self.settings.max_age
@@ -78,7 +75,7 @@ class RingsPeer(ObjectPeer):
             self.ring = {peer: self.ring[peer] for peer in kept}
 
     def turn(self, cycle: int, dice: Dice) -> Sends:
-        """Turn to the neighbour not heard of for longest."""
+        """Exchange with the neighbour whose news are oldest."""
         oldest = cycle - self.settings.max_age
         self.ring = {peer: news for peer, news in self.ring.items() if news >= oldest}
         if not self.ring:
@@ -93,7 +90,7 @@ class RingsPeer(ObjectPeer):
         return answer
 
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
-        """Forget one that is gone."""
+        """Drop a dead neighbour."""
         self.ring.pop(target, None)
         self.silent[target] = self.now
         return ()
@@ -112,6 +109,6 @@ class RingsPeer(ObjectPeer):
         return Exchange((*((peer, self.ring[peer]) for peer in chosen), (self.own, self.now)), answer)
 
     def _nearest(self, centre: int, among: Iterable[int], count: int) -> list[int]:
-        """So many in either direction, the nearest first."""
+        """The `count` nearest in either direction, the nearest first."""
         order = sorted(among, key=lambda peer: (peer - centre) % self.around)
         return list(dict.fromkeys([*order[:count], *order[::-1][:count]]))

@@ -1,4 +1,4 @@
-"""How PolderCast is run."""
+"""Settings of PolderCast."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ the same kernel floods rings (PolderCast) and goes down trees (Scribe).
 
 Readings:
 
-- A message takes one hop of time, or its own in a network with latencies (`sub2sub.timing`), where a member's
-  heartbeats are apart from others' and an event's hops are the pushes on its way. Timers are whole numbers of
-  hops, or of ticks.
-- What is being pushed is not held back while a request for it is on its way.
-- A member remembers at most `ANNOUNCERS` of those that announced an event.
-- Nothing is changed for the next event: links become eager or lazy when the overlay is stepped.
+- A message takes one hop, or its latency in a network with latencies (`sub2sub.timing`), where members do not
+  have their heartbeats at the same time and the hops of an event are the pushes on its route. Timers are
+  whole numbers of hops, or of ticks.
+- A pending request for an event does not delay a push of it.
+- A member remembers at most `ANNOUNCERS` announcers of an event.
+- Dissemination changes no links: they become eager or lazy when the overlay is stepped.
 
 `sims.anchors.pushing.peer` is the readable form.
 """
@@ -41,8 +41,8 @@ ROUND_TRIP = 3  # hops after which the next announcer is asked
 
 
 @by_reference
-class PushWorld(NamedTuple):
-    """What all events have in common."""
+class PushContext(NamedTuple):
+    """Links, rules, faults and latencies, which are the same for all events."""
 
     tables: PushTables
     rules: PushRules
@@ -52,7 +52,7 @@ class PushWorld(NamedTuple):
 
 @by_reference
 class Scratch(NamedTuple):
-    """What members know of the event at hand, and messages on their way.
+    """What members know of the current event, and the messages in transit.
 
     Attributes
     ----------
@@ -64,11 +64,11 @@ class Scratch(NamedTuple):
         Pushes sent, pushes that arrived, draws used.
     announcers : (members, ANNOUNCERS) int32
     state : (members, 4) int64
-        How many announced it, how many of them were asked, whether a timer runs, heartbeats to come.
+        Announcements received, announcers asked, whether a timer runs, heartbeats left.
     queue : (room, 3) int32
         Messages of all queues: kind, sender and target.
     agenda : Agenda
-        Of messages: when each is due.
+        When each message is due.
     ends : (5, 3) int64
         Where each queue begins, and the places of its first message and after its last.
     chosen : int32 array
@@ -93,9 +93,9 @@ class Scratch(NamedTuple):
 HEARD, ASKED, WAITING, LEFT = range(4)
 
 
-def scratch_for(world: PushWorld, most_starts: int) -> Scratch:
-    """Space for events in this world that start at so many members at most."""
-    tables, rules = world.tables, world.rules
+def scratch_for(context: PushContext, most_starts: int) -> Scratch:
+    """Scratch space for events that start at no more than `most_starts` members."""
+    tables, rules = context.tables, context.rules
     members = len(tables.eager.start) - 1
     links = sum(len(kind.item) for kind in tables)
     widest = max(int(np.diff(kind.start).max(initial=0)) for kind in tables)
@@ -108,17 +108,17 @@ def scratch_for(world: PushWorld, most_starts: int) -> Scratch:
         np.empty(members, np.int32), np.empty(members), np.empty(members, np.int64),
         np.empty(members, np.int64), np.empty(members, np.int64), np.empty((members, ANNOUNCERS), np.int32),
         np.empty((members, 4), np.int64), np.empty((sum(rooms), 3), np.int32),
-        new_agenda(sum(rooms), world.clock), ends, np.empty(widest + 1, np.int32), np.zeros(1, np.int64),
+        new_agenda(sum(rooms), context.clock), ends, np.empty(widest + 1, np.int32), np.zeros(1, np.int64),
     )  # fmt: skip
 
 
 @kernel
-def push_event(world, starts, k, key, scratch):
-    """Follow event k to the end; `scratch` tells what became of it."""
+def push_event(context, starts, k, key, scratch):
+    """Disseminate event k; `scratch` then has its outcome."""
     _clear(scratch)
     for place in range(starts.first.start[k], starts.first.start[k + 1]):
         _put(scratch, STARTS, starts.when[place], starts.hop[place], -1, starts.first.item[place])
-        if starts.hop[place] > 0:  # those who have it from the beginning got no message
+        if starts.hop[place] > 0:  # its publisher received no message
             scratch.arrived[starts.first.item[place]] += 1
     for place in range(starts.payer.start[k], starts.payer.start[k + 1]):
         scratch.sent[starts.payer.item[place]] += 1
@@ -129,21 +129,21 @@ def push_event(world, starts, k, key, scratch):
         now = scratch.agenda.when[item]
         what, sender, member = scratch.queue[item]
         if kind == STARTS:
-            _take(world, key, scratch, member, sender, now, what)
+            _take(context, key, scratch, member, sender, now, what)
         elif kind == BEATS:
-            _announce(world, key, scratch, member, -1, now)
+            _announce(context, key, scratch, member, -1, now)
             scratch.state[member, LEFT] -= 1
             if scratch.state[member, LEFT] > 0:
-                _put(scratch, BEATS, now + world.rules.period * world.clock.tick, 0, -1, member)
+                _put(scratch, BEATS, now + context.rules.period * context.clock.tick, 0, -1, member)
         elif kind in (TIMERS, AGAIN):
-            _wake(world, key, scratch, member, now)
+            _wake(context, key, scratch, member, now)
         elif what == PUSH:
             scratch.arrived[member] += 1
-            _take(world, key, scratch, member, sender, now, scratch.first[sender] + 1)
+            _take(context, key, scratch, member, sender, now, scratch.first[sender] + 1)
         elif what == ANNOUNCE:
-            _hear(world, scratch, member, sender, now)
+            _hear(context, scratch, member, sender, now)
         else:
-            _send(world, key, scratch, PUSH, member, sender, now)
+            _send(context, key, scratch, PUSH, member, sender, now)
 
 
 @kernel
@@ -202,10 +202,10 @@ def _draw(key, scratch, member):
 
 
 @kernel
-def _send(world, key, scratch, what, sender, target, now):
-    """Send a message; a push once more while it is not acknowledged, as often as it may be sent again."""
-    faults, clock = world.faults, world.clock
-    copies = 1 + (world.rules.retries if what == PUSH else 0)
+def _send(context, key, scratch, what, sender, target, now):
+    """Send a message; a push is repeated while it is not acknowledged, up to `retries` times."""
+    faults, clock = context.faults, context.clock
+    copies = 1 + (context.rules.retries if what == PUSH else 0)
     leaves = departure(clock, scratch.agenda.free, sender, target, now, 0) if what == PUSH else now
     for copy in range(copies):
         if what == PUSH:
@@ -216,7 +216,7 @@ def _send(world, key, scratch, what, sender, target, now):
             continue
         if reaches(faults.alive, faults.group, sender, target):
             if what != REQUEST and scratch.first[target] >= 0:
-                scratch.arrived[target] += what == PUSH  # when does not matter to one who has it
+                scratch.arrived[target] += what == PUSH  # the time of a duplicate does not matter
                 return
             time = leaves + travel(clock, sender, target, copy, peer_key(key, sender))
             _put(scratch, SOON, time, what, sender, target)
@@ -225,7 +225,7 @@ def _send(world, key, scratch, what, sender, target, now):
 
 @kernel
 def _some(links, member, count, sender, key, scratch):
-    """Copy so many random links of a member, the sender apart, to `chosen`, or all in their order."""
+    """Copy `count` random links of a member without the sender to `chosen`, or all in their order."""
     chosen, size = scratch.chosen, 0
     for place in range(links.start[member], links.start[member + 1]):
         if links.item[place] != sender:
@@ -240,33 +240,33 @@ def _some(links, member, count, sender, key, scratch):
 
 
 @kernel
-def _take(world, key, scratch, member, sender, now, hop):
-    """The event comes, maybe for the first time."""
+def _take(context, key, scratch, member, sender, now, hop):
+    """Handle a copy of the event; push and announce it if it is the first."""
     if scratch.first[member] >= 0:
         return
-    tables, rules = world.tables, world.rules
-    scratch.first[member], scratch.when[member] = hop if world.clock.kind != HOPS else np.int64(now), now
+    tables, rules = context.tables, context.rules
+    scratch.first[member], scratch.when[member] = hop if context.clock.kind != HOPS else np.int64(now), now
     for links, most in ((tables.eager, -1), (tables.pool, rules.fanout)):
         count = _some(links, member, most, sender, key, scratch)
         for k in range(count):
-            _send(world, key, scratch, PUSH, member, scratch.chosen[k], now)
+            _send(context, key, scratch, PUSH, member, scratch.chosen[k], now)
     if rules.period == 0:
-        _announce(world, key, scratch, member, sender, now)
+        _announce(context, key, scratch, member, sender, now)
     elif tables.lazy.start[member + 1] > tables.lazy.start[member] and rules.windows > 0:
         scratch.state[member, LEFT] = rules.windows
-        _put(scratch, BEATS, next_beat(world.clock, member, now, rules.period), 0, -1, member)
+        _put(scratch, BEATS, next_beat(context.clock, member, now, rules.period), 0, -1, member)
 
 
 @kernel
-def _announce(world, key, scratch, member, sender, now):
-    count = _some(world.tables.lazy, member, world.rules.announce, sender, key, scratch)
+def _announce(context, key, scratch, member, sender, now):
+    count = _some(context.tables.lazy, member, context.rules.announce, sender, key, scratch)
     for k in range(count):
-        _send(world, key, scratch, ANNOUNCE, member, scratch.chosen[k], now)
+        _send(context, key, scratch, ANNOUNCE, member, scratch.chosen[k], now)
 
 
 @kernel
-def _hear(world, scratch, member, sender, now):
-    """Remember who announced the event, and wait for it."""
+def _hear(context, scratch, member, sender, now):
+    """Remember the announcer, and wait for the event."""
     state = scratch.state[member]
     if scratch.first[member] >= 0 or state[HEARD] == ANNOUNCERS:
         return
@@ -274,11 +274,11 @@ def _hear(world, scratch, member, sender, now):
     state[HEARD] += 1
     if not state[WAITING]:
         state[WAITING] = 1
-        _put(scratch, TIMERS, now + world.rules.wait * world.clock.tick, 0, -1, member)
+        _put(scratch, TIMERS, now + context.rules.wait * context.clock.tick, 0, -1, member)
 
 
 @kernel
-def _wake(world, key, scratch, member, now):
+def _wake(context, key, scratch, member, now):
     """Ask the next announcer, if the event has not come."""
     state = scratch.state[member]
     state[WAITING] = 0
@@ -287,5 +287,5 @@ def _wake(world, key, scratch, member, now):
     target = scratch.announcers[member, state[ASKED]]
     state[ASKED] += 1
     state[WAITING] = 1
-    _send(world, key, scratch, REQUEST, member, target, now)
-    _put(scratch, AGAIN, now + ROUND_TRIP * world.clock.tick, 0, -1, member)
+    _send(context, key, scratch, REQUEST, member, target, now)
+    _put(scratch, AGAIN, now + ROUND_TRIP * context.clock.tick, 0, -1, member)

@@ -4,7 +4,7 @@ The readable form of `sims.anchors.pushing.dissemination`, which must take the s
 A member pushes what it receives for the first time, announces it, and asks those that announced what it has
 not received, one after the other (Plumtree, Section 3.4; GossipSub v1.0, "Gossip propagation").
 
-`receive` and its siblings give what to send, as (kind, target).
+Each method yields the messages to send, as (kind, target).
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from sims.anchors.objects import sample
 from sims.anchors.pushing.dissemination import ANNOUNCE, ANNOUNCERS, PUSH, REQUEST
 from sims.anchors.pushing.tables import PushRules
 from sub2sub.kernels.dice import Dice
 
-Sends = Iterator[tuple[int, int]]  # taken one by one: whether one is lost is drawn before the next is chosen
+Sends = Iterator[tuple[int, int]]  # lazy: the loss of a message is drawn before the next is chosen
 
 
 @dataclass
@@ -33,7 +34,7 @@ class PushPeer:
     has : bool
         Whether the event has come.
     announcers : list of int
-        Those who announced it and were not asked yet.
+        Members that announced it and were not asked yet.
     heard : int
         How many announced it.
     beats : int
@@ -75,7 +76,7 @@ class PushPeer:
         yield from self._announce(-1)
 
     def hear(self, sender: int) -> bool:
-        """Somebody announces the event; whether to wake this member after `wait` hops."""
+        """Handle an announcement; return whether to wake this member after `wait` hops."""
         if self.has or self.heard == ANNOUNCERS:
             return False
         self.heard += 1
@@ -91,7 +92,7 @@ class PushPeer:
             yield REQUEST, self.announcers.pop(0)
 
     def answer(self, sender: int) -> Sends:
-        """Somebody asks for the event."""
+        """Answer a request for the event."""
         yield PUSH, sender
 
     def _announce(self, sender: int) -> Sends:
@@ -99,11 +100,5 @@ class PushPeer:
         yield from ((ANNOUNCE, peer) for peer in self._some(self.lazy, count, sender))
 
     def _some(self, links: Sequence[int], count: int, sender: int) -> list[int]:
-        """So many random ones but the sender; all in their order if there are no more."""
-        others = [peer for peer in links if peer != sender]
-        if len(others) <= count:
-            return others
-        for place in range(count):
-            other = place + self.dice.next_below(len(others) - place)
-            others[place], others[other] = others[other], others[place]
-        return others[:count]
+        """A sample of `count` links without the sender; all in their order if there are no more."""
+        return sample([peer for peer in links if peer != sender], count, self.dice)

@@ -1,4 +1,4 @@
-"""What members do with an event: whom they push it to, whom they announce it to, and when they ask for it."""
+"""The links along which members push and announce events, and the rules by which they use them."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ class PushRules(NamedTuple):
 
 
 class Way(NamedTuple):
-    """How an event gets from its publisher to others by messages that are no pushes.
+    """The route of an event from its publisher to the members that push it.
 
     Attributes
     ----------
     reached : list of (int, int, float)
-        Members, the hop and the time at which each has it.
+        Members, and the hop and the time at which each receives it.
     payers : list of int
         Members that sent a message, each as often as it did.
     """
@@ -90,12 +90,12 @@ class Way(NamedTuple):
 
 
 class Starts(NamedTuple):
-    """How each event gets from its publisher to where it is pushed from.
+    """The members that have each event before any push, and the cost of its route to them.
 
     Attributes
     ----------
     first : Rows
-        Members that have event k without a push of these, its publisher first.
+        Members that have event k before any push, its publisher first.
     hop, when : int32 and float64 arrays
         At which hop and time, in the order of `first.item`.
     payer : Rows
@@ -118,14 +118,10 @@ class Starts(NamedTuple):
         """
         told = ways if ways is not None else [Way([], [])] * len(publishers)
         reached = [
-            [(own, 0, 0.0), *sorted(way.reached, key=_moment)]
+            [(own, 0, 0.0), *sorted(way.reached, key=lambda member: member[2])]
             for own, way in zip(publishers, told, strict=True)
         ]
         first = rows([[member for member, _, _ in row] for row in reached])
         hop = np.array([hop for row in reached for _, hop, _ in row], np.int32)
         when = np.array([when for row in reached for _, _, when in row], np.float64)
         return cls(first, hop, when, rows([way.payers for way in told]))
-
-
-def _moment(reached: tuple[int, int, float]) -> float:
-    return reached[2]

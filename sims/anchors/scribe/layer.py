@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,33 +27,14 @@ def topic_keys(topics: int) -> list[int]:
 
 
 class Scribe(ObjectLayer[ScribePeer]):
-    """Scribe over Pastry.
-
-    Parameters
-    ----------
-    ids : (n,) uint64
-        Identifiers of the nodes.
-    groups : Groups
-        What each subscribes to.
-    settings : PastrySettings
-    seed : int
-    """
+    """Scribe over Pastry: nodes with these identifiers, each a subscriber of its group's topic."""
 
     name = "scribe"
 
     def __init__(self, ids: NDArray[np.uint64], groups: Groups, settings: PastrySettings, seed: int) -> None:
-        self.ids, self.groups, self.settings = ids.tolist(), groups, settings
-        self.keys = topic_keys(len(groups.above))
-        super().__init__(len(ids), seed, settings.tries)
+        self.ids, self.groups, self.keys = ids.tolist(), groups, topic_keys(len(groups.above))
+        super().__init__(len(ids), settings, seed)
 
     def fresh(self, peer: int) -> ScribePeer:
-        """A node that knows nobody."""
+        """A node without links."""
         return ScribePeer(peer, self.ids, self.keys, int(self.groups.of[peer]), self.settings)
-
-    def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
-        """Nodes that join, and now and then others: parts of the overlay find one another so."""
-        return [node for node, up in enumerate(alive.tolist()) if up and self.peers[node].seeks(cycle)]
-
-    def introduce(self, peer: int, contact: int) -> None:
-        """Name a contact."""
-        self.peers[peer].introduce(contact)

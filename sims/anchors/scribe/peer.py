@@ -2,18 +2,18 @@
 
 Castro, Druschel, Kermarrec, Rowstron: *Scribe: a large-scale and decentralized application-level multicast
 infrastructure*, IEEE JSAC 20(8), 2002, Section III. The node whose identifier is nearest to a topic's key is
-the root of its tree. A subscriber routes `Subscribe` towards the key; every node on the way takes the one it
-came from as a child and, if it is not in the tree yet, subscribes itself. Nodes that do not want a topic pass
-its events on for others.
+the root of its tree. A subscriber routes `Subscribe` towards the key; every node on the route accepts the
+sender as a child and, if it is not in the tree yet, subscribes itself. So nodes also forward events of topics
+that they do not subscribe to.
 
 Readings:
 
-- Once a cycle a node tells its parent that it is there; a parent drops children it has not heard of for two
-  cycles. In the paper parents tell children; the number of messages is the same.
-- A node whose parent is gone subscribes anew. One that takes itself for the root looks, in every cycle,
-  whether the key has become another's, and others look from time to time whether their way to the root has
-  become another: trees that were made while routing tables were young would stay long for ever.
-- A node without children that does not want the topic leaves the tree.
+- Once a cycle a node sends its parent a sign of life; a parent drops children that were silent for two
+  cycles. In the paper parents send them to children; the number of messages is the same.
+- A node whose parent is dead subscribes again. A root checks in every cycle whether another node has become
+  responsible for the key, and other nodes check from time to time whether their route to the root has
+  changed. Otherwise trees that were built with incomplete routing tables would stay deep for ever.
+- A node without children that does not subscribe to the topic leaves the tree.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import NAME
 
 PATIENCE = 2  # cycles that a child may be silent
-REVISED = 4  # cycles after which the way to the root is looked at again
+REVISED = 4  # cycles between two checks of the route to the root
 
 
 class Subscribe(NamedTuple):
-    """Be my parent in a topic's tree; also the sign of life of a child."""
+    """A request to be the parent in a topic's tree; repeated, it says that the child is alive."""
 
     topic: int
     size: int = NAME
@@ -76,7 +76,7 @@ class ScribePeer(PastryPeer):
         self.children: dict[int, dict[int, int]] = {}
 
     def turn(self, cycle: int, dice: Dice) -> Sends:
-        """Pastry's, then one's place in every tree."""
+        """Pastry's turn, then the places in trees."""
         sends = list(super().turn(cycle, dice))
         oldest = cycle - PATIENCE
         for topic, children in list(self.children.items()):
@@ -96,7 +96,7 @@ class ScribePeer(PastryPeer):
         return sends
 
     def subscribe(self, topic: int, revise: bool = False) -> list[tuple[int, Any]]:
-        """Tell the parent that one is there, or look for one."""
+        """Tell the parent that this node is alive, or look for a parent."""
         old = self.parents.get(topic, self.own)
         parent = self.next_hop(self.keys[topic]) if revise or old == self.own else old
         self.parents[topic] = parent
@@ -104,7 +104,7 @@ class ScribePeer(PastryPeer):
         return [*left, (parent, Subscribe(topic))] if parent != self.own else left
 
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
-        """Accept a child, and get into the tree oneself."""
+        """Accept a child, and join the tree."""
         if isinstance(message, Subscribe):
             self.children.setdefault(message.topic, {})[sender] = self.now
             return [] if message.topic in self.parents else self.subscribe(message.topic)

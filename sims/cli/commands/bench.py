@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
-from workloads.cli.common import json_option, print_json
+from workloads.cli.common import FILE, json_option, print_json, print_result
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -21,13 +21,10 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 @click.command("bench")
 @click.argument("names", nargs=-1, shell_complete=_complete)
 @click.option(
-    "--size", "sizes", type=click.IntRange(100), multiple=True, default=(10_000,), show_default=True,
+    "--size", "sizes", type=click.IntRange(100), multiple=True, default=(10_000,),
     metavar="N", help="Subscribers; may be repeated.",
 )  # fmt: skip
-@click.option(
-    "--append", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-    help="Add the results to a CSV table.",
-)  # fmt: skip
+@click.option("--append", type=FILE, metavar="FILE", help="Add the results to a CSV table.")
 @click.option("--list", "only_list", is_flag=True, help="List what is measured.")
 @json_option
 def command(
@@ -43,12 +40,10 @@ def command(
     """
     from sims.bench import MEASUREMENTS, append_results, as_rows, measure
 
-    if only_list and as_json:
-        print_json({name: each.title for name, each in MEASUREMENTS.items()})
-        return
     if only_list:
-        for name, each in MEASUREMENTS.items():
-            click.echo(f"{name:12} {each.title} ({each.unit})")
+        titles = {name: each.title for name, each in MEASUREMENTS.items()}
+        lines = [f"{name:12} {each.title} ({each.unit})" for name, each in MEASUREMENTS.items()]
+        print_result(as_json, titles, *lines)
         return
     for name in names:
         if name not in MEASUREMENTS:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from workloads.cli.common import allow_option, json_option, print_json
+from workloads.cli.common import FOLDER, NumberRange, allow_option, json_option, print_json
 
 
 @click.command()
@@ -21,23 +21,13 @@ from workloads.cli.common import allow_option, json_option, print_json
     type=click.IntRange(2),
     help="Subscribers in each world.  [default: 10000; 500 with --quick]",
 )
+@click.option("--events", type=click.IntRange(1), default=20, help="Events published in each cell and seed.")
 @click.option(
-    "--events",
-    type=click.IntRange(1),
-    default=20,
-    show_default=True,
-    help="Events published in each cell and seed.",
-)
-@click.option(
-    "--choosing", type=click.IntRange(0), default=0, metavar="N",
+    "--choosing", type=click.IntRange(0), default=0, show_default=False, metavar="N",
     help="Events of each seed by which working points are chosen.  [default: 1000 over all seeds]",
 )  # fmt: skip
 @click.option(
-    "--seeds",
-    type=click.IntRange(1),
-    default=3,
-    show_default=True,
-    help="Number of seeds over which cells are averaged.",
+    "--seeds", type=click.IntRange(1), default=3, help="Number of seeds over which cells are averaged."
 )
 @click.option(
     "--tree", type=click.Path(),
@@ -50,7 +40,7 @@ from workloads.cli.common import allow_option, json_option, print_json
     ".toml file with [table]. Every row of these is a subscriber, unless --subscribers says how many.",
 )  # fmt: skip
 @click.option(
-    "--bits", type=click.IntRange(1, 20), default=10, show_default=True,
+    "--bits", type=click.IntRange(1, 20), default=10,
     help="Ranges are rounded outward to 2^BITS values per attribute; what that adds is printed.",
 )  # fmt: skip
 @click.option(
@@ -62,25 +52,21 @@ from workloads.cli.common import allow_option, json_option, print_json
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Compare only this system; may be repeated.")
 @click.option(
-    "--network", default="log-normal", show_default=True, metavar="MODEL|FILE",
+    "--network", default="log-normal", metavar="MODEL|FILE",
     help="How long messages take: constant, uniform, log-normal, sphere, a .toml file with settings of "
     "[network], or hops to count hops only.",
 )  # fmt: skip
 @allow_option
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first of the seeds.")
+@click.option("--seed", type=click.IntRange(0), default=1, help="The first of the seeds.")
 @click.option("--quick", is_flag=True, help="The smaller form, within about a minute.")
 @click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("out/compare"), show_default=True,
+    "--out", type=FOLDER, default=Path("out/compare"),
     help="Folder to write to; one that exists is continued.",
 )  # fmt: skip
 @click.option("--processes", type=click.IntRange(1), help="Units at the same time.  [default: one per core]")
 @click.option("--master", help="Run on this Spark master instead, such as spark://HOST:PORT or local[4].")
 @click.option(
-    "--time-limit",
-    type=click.FloatRange(0, min_open=True),
-    default=300.0,
-    show_default=True,
-    help="Seconds a unit may take.",
+    "--time-limit", type=NumberRange(0, min_open=True), default=300.0, help="Seconds a unit may take."
 )
 @click.option("--quiet", is_flag=True, help="Print the findings only.")
 @click.option("--headline", is_flag=True, help="Print a short table in Markdown, and nothing else.")
@@ -122,6 +108,7 @@ def command(
     from sims.compare.plan import Plan, worlds_of
     from sims.compare.worlds.ranges import BITS
     from sims.runs.folder import RunWriter
+    from sims.runs.memory import refuse_too_large_systems
 
     size = subscribers if subscribers is not None else 500 if quick else 10_000
     options = "" if bits == BITS else f" bits={bits}"
@@ -131,6 +118,8 @@ def command(
         worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing, own=own,
         network=network_text(network_named(network)), only=only,
     )  # fmt: skip
+    if master is None:
+        refuse_too_large_systems({unit.system for unit in plan.units()}, size)
     plan.check()
     with (
         RunWriter.create(out, kind="compare", name="compare", seed=seed, replace=True) as writer,

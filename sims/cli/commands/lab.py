@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import allow_option
+from workloads.cli.common import FOLDER, allow_option
 
 LOOPBACK = "127.0.0.1"
 
@@ -21,15 +21,9 @@ LOOPBACK = "127.0.0.1"
 @click.option("--topics", is_flag=True, help="Interests are topics; events can be routed as CAMCAST does.")
 @click.option("--seed", type=click.IntRange(0), help="Random seed.")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a setting, as `run` does.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("lab"),
-    show_default=True,
-    help="Folder for saved experiments.",
-)
+@click.option("--out", type=FOLDER, default=Path("lab"), help="Folder for saved experiments.")
 @allow_option
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; any free one by default.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; 0 takes any free one.")
 @click.option("--open/--no-open", "show", default=True, help="Open the page in a browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print the address and more as a line of JSON.")
 def command(

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import always_json_option, json_option, print_json
+from workloads.cli.common import FOLDER, NumberRange, always_json_option, json_option, numbers, print_json
 from workloads.cli.suggestions import Suggesting
 
 if TYPE_CHECKING:
+    from sims.live.swarm import Delivery, Watch
     from sub2sub.live import Tls
 
 
@@ -31,14 +32,11 @@ def command() -> None:
     """
 
 
-CALM = 10  # cycles over which a swarm's upkeep is measured
-SECONDS = click.FloatRange(0, min_open=True)
+CALM = 10  # cycles over which a swarm's upkeep is measured, and that pass before
+SECONDS = NumberRange(0, min_open=True)
 
-with_tls = click.option(
-    "--tls",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder with authority.pem, certificate.pem, key.pem.",
-)
+with_seed = click.option("--seed", type=click.IntRange(0), default=1, help="Random seed.")
+with_tls = click.option("--tls", type=FOLDER, help="Folder with authority.pem, certificate.pem, key.pem.")
 
 
 def _address(text: str, field: str) -> tuple[str, int]:
@@ -54,13 +52,6 @@ def _ranges(text: str) -> tuple[list[float], list[float]]:
         return [float(low) for low, _ in ends], [float(high) for _, high in ends]
     except ValueError:
         raise InputError(f"subscribe: expected LOW:HIGH,LOW:HIGH,..., got {text!r}") from None
-
-
-def _point(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"publish: expected numbers such as 0.25,0.5, got {text!r}") from None
 
 
 def _public_key(text: str) -> bytes:
@@ -81,22 +72,26 @@ def _tls(folder: Path | None, bind: bool = True) -> Tls | None:
     return Tls(folder / "authority.pem", folder / "certificate.pem", folder / "key.pem", bind=bind)
 
 
+def _print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
+    lines = (", ".join(f"{name} {value}" for name, value in row.items()) for row in rows)
+    for line in [json.dumps(rows)] if as_json else lines:
+        click.echo(line)
+
+
 @command.command()
-@click.option("--listen", default="127.0.0.1:0", show_default=True, help="HOST:PORT; 0 takes a free port.")
+@click.option("--listen", default="127.0.0.1:0", help="HOST:PORT; 0 takes a free port.")
 @click.option(
     "--contact",
     multiple=True,
     help="HOST:PORT of a node of the overlay; of several all are asked; without, a new overlay begins.",
 )
 @click.option(
-    "--attributes",
-    type=click.IntRange(1, 16),
-    help="Number of attributes, if nothing is subscribed to.",
+    "--attributes", type=click.IntRange(1, 16), help="Number of attributes, if nothing is subscribed to."
 )
 @click.option("--subscribe", "ranges", multiple=True, help="LOW:HIGH,LOW:HIGH,... one range per attribute.")
 @click.option("--publish", "point", help="An event to publish, X,X,...; the peer then leaves.")
-@click.option("--data", default="", help="Payload of the event.")
-@click.option("--period", type=SECONDS, default=1.0, show_default=True, help="Seconds of a cycle.")
+@click.option("--data", default="", show_default=False, help="Payload of the event.")
+@click.option("--period", type=SECONDS, default=1.0, help="Seconds of a cycle.")
 @click.option("--seconds", type=SECONDS, help="Leave after so many seconds; without it, on an interrupt.")
 @click.option(
     "--sign", type=click.Path(path_type=Path), help="PEM file of an Ed25519 key to sign events with."
@@ -121,7 +116,7 @@ def peer(
     from sub2sub.live import Node, Received, Signer, run
 
     boxes = [_ranges(text) for text in ranges]
-    event = _point(point) if point is not None else None
+    event = None if point is None else numbers(point, "publish", float, "numbers such as 0.25,0.5")
     d = attributes or (len(boxes[0][0]) if boxes else len(event) if event else 0)
     at = [_address(text, "contact") for text in contact] or None
     signer = Signer.load(sign) if sign else None
@@ -155,20 +150,14 @@ def peer(
 
 
 @command.command()
-@click.option("--peers", type=click.IntRange(2, 2000), default=40, show_default=True, help="Number of peers.")
-@click.option(
-    "--attributes", type=click.IntRange(1, 16), default=2, show_default=True, help="Number of attributes."
-)
+@click.option("--peers", type=click.IntRange(2, 2000), default=40, help="Number of peers.")
+@click.option("--attributes", type=click.IntRange(1, 16), default=2, help="Number of attributes.")
 @click.option("--per-process", type=click.IntRange(1), default=1, help="Peers that share a process.")
 @click.option("--period", type=SECONDS, help="Seconds of a cycle.  [default: by the number of peers]")
-@click.option(
-    "--events", type=click.IntRange(1), default=100, show_default=True, help="Events to publish each time."
-)
-@click.option(
-    "--kill", "share", type=click.FloatRange(0, 0.9), default=0.0, help="Share of processes to kill."
-)
-@click.option("--most", type=SECONDS, default=120.0, show_default=True, help="Seconds to wait for rings.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
+@click.option("--events", type=click.IntRange(1), default=100, help="Events to publish each time.")
+@click.option("--kill", "share", type=NumberRange(0, 0.9), default=0.0, help="Share of processes to kill.")
+@click.option("--most", type=SECONDS, default=120.0, help="Seconds to wait for rings.")
+@with_seed
 @with_tls
 @json_option
 def swarm(
@@ -185,8 +174,8 @@ def swarm(
 ) -> None:
     """Run a swarm on loopback: build the rings, publish, kill some, heal, publish again.
 
-    Everybody subscribes to a random range. A cycle takes each peer 1 to 2 ms of a processor; the period
-    leaves room for that. What a peer costs is measured over some cycles in which nothing happens but upkeep.
+    Each peer subscribes to a random range. A cycle takes a peer 1 to 2 ms of processor time; the period
+    leaves room for that. What a peer costs is measured over ten cycles, ten after all rings are complete.
     """
     import numpy as np
 
@@ -209,54 +198,37 @@ def swarm(
                 live.kill(share)
             with watching(stage, quiet=as_json) as show:
                 watch = live.wait_for_rings(points, most, show)[-1]
-            cost = live.rest(CALM)
-            delivery = live.publish(points[:events])
-            outcome.append(
-                {
-                    "stage": stage,
-                    "peers": watch.peers,
-                    "seconds": round(watch.seconds, 1),
-                    "ring links in place": watch.links,
-                    "complete rings": watch.complete,
-                    "events": delivery.events,
-                    "exact": delivery.exact,
-                    "wanted": delivery.wanted,
-                    "delivered": delivery.delivered,
-                    "twice": delivery.twice,
-                    "unwanted": delivery.unwanted,
-                    "hops": max(delivery.hops, default=0),
-                    "ring links": round(sum(len(each.ring) for each in watch.reports) / watch.peers, 1),
-                    **{name: round(value, 2) for name, value in cost.items()},
-                }
-            )
-    if as_json:
-        click.echo(json.dumps(outcome))
-        return
-    for row in outcome:
-        click.echo(", ".join(f"{name} {value}" for name, value in row.items()))
+            cost, delivery = live.rest(CALM, pause=CALM), live.publish(points[:events])
+            outcome.append({"stage": stage, **_stage_row(watch, delivery, cost)})
+    _print_rows(outcome, as_json)
+
+
+def _stage_row(watch: Watch, delivery: Delivery, cost: dict[str, float]) -> dict[str, Any]:
+    counts = ("events", "exact", "wanted", "delivered", "twice", "unwanted")
+    return {
+        "peers": watch.peers,
+        "seconds": round(watch.seconds, 1),
+        "ring links in place": watch.links,
+        "complete rings": watch.complete,
+        **{name: getattr(delivery, name) for name in counts},
+        "hops": max(delivery.hops, default=0),
+        "ring links": round(sum(len(each.ring) for each in watch.reports) / watch.peers, 1),
+        **{name: round(value, 2) for name, value in cost.items()},
+    }
 
 
 @command.command()
-@click.option("--sizes", default="7,27,84", show_default=True, help="Members of each community, root first.")
+@click.option("--sizes", default="7,27,84", help="Members of each community, root first.")
 @click.option(
     "--membership",
     type=click.Choice(["unstructured", "semi-structured", "structured"]),
     default="unstructured",
-    show_default=True,
     help="Where tables come from; the last two keep a P-Grid, which takes some 40 cycles more.",
 )
-@click.option(
-    "--upward", default="0.1,1", show_default=True, help="Values of p_sel, one for each event to publish."
-)
-@click.option(
-    "--per-process",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Members that share a process.",
-)
-@click.option("--period", type=SECONDS, default=2.0, show_default=True, help="Seconds of a cycle.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
+@click.option("--upward", default="0.1,1", help="Values of p_sel, one for each event to publish.")
+@click.option("--per-process", type=click.IntRange(1), default=1, help="Members that share a process.")
+@click.option("--period", type=SECONDS, default=2.0, help="Seconds of a cycle.")
+@with_seed
 @json_option
 def communities(
     sizes: str, membership: str, upward: str, per_process: int, period: float, seed: int, as_json: bool
@@ -266,57 +238,46 @@ def communities(
     from hierarchy.live import MemberSettings
     from sims.live.communities import Communities
 
-    chances = _point(upward)
-    try:
-        counts = [int(part) for part in sizes.split(",")]
-    except ValueError:
-        raise InputError(f"sizes: expected whole numbers such as 7,27,84, got {sizes!r}") from None
-    if min(counts) < 1 or not all(0 <= chance <= 1 for chance in chances):
+    chances = numbers(upward, "upward", float, "probabilities such as 0.1,1")
+    members = numbers(sizes, "sizes", int, "whole numbers such as 7,27,84")
+    if min(members) < 1 or not all(0 <= chance <= 1 for chance in chances):
         raise InputError(f"sizes, upward: expected members and probabilities, got {sizes!r}, {upward!r}")
     settings = MemberSettings(TopicSettings(c=0.0, a=2.0, z=4))
-    with Communities(counts, settings, period, per_process, seed, membership) as live:
-        live.found()
+    with Communities(members, settings, period, per_process, seed, membership) as live:
+        live.enter_first()
         live.enter()
         live.wait_for_tables(most=60.0)
-        fates = live.publish(chances)
+        outcomes = live.publish(chances)
     rows = [
-        {"p_sel": chance, "community": topic, **fate._asdict()}
-        for chance, own in zip(chances, fates, strict=True)
-        for topic, fate in own.items()
+        {"p_sel": chance, "community": topic, **counts._asdict()}
+        for chance, own in zip(chances, outcomes, strict=True)
+        for topic, counts in own.items()
     ]
-    if as_json:
-        click.echo(json.dumps(rows))
-        return
-    for row in rows:
-        click.echo(", ".join(f"{name} {value}" for name, value in row.items()))
+    _print_rows(rows, as_json)
 
 
 @command.command()
-@click.option("--seeds", type=click.IntRange(1), default=100, show_default=True, help="Histories to run.")
-@click.option("--first", type=int, default=1, show_default=True, help="The first seed.")
+@click.option("--seeds", type=click.IntRange(1), default=100, help="Histories to run.")
+@click.option("--first", type=int, default=1, help="The first seed.")
 @click.option(
     "--protocol",
-    type=click.Choice(["sub2sub", "camcast", "semi-structured", "structured", "shared", "all"]),
+    type=click.Choice(["sub2sub", "camcast", "trials", "semi-structured", "structured", "shared", "all"]),
     default="all",
-    show_default=True,
     help="CAMCAST is unstructured unless its membership is named; shared: topics and ranges on one overlay.",
 )
 @click.option(
     "--plan",
     type=click.Choice(["short", "long"]),
     default="short",
-    show_default=True,
     help="4 to 7 nodes and a few faults, or 8 to 20 nodes and many.",
 )
-@click.option(
-    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes at the same time."
-)
+@click.option("--jobs", type=click.IntRange(1), default=1, help="Processes at the same time.")
 @json_option
 def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int, as_json: bool) -> None:
     """Run histories of simulated networks with every fault, one per seed.
 
-    Whole live nodes run under virtual time. Nobody may deliver an event twice, or one it did not subscribe
-    to; nothing may grow beyond its limit; no task may die; and within 40 cycles after the faults everybody
+    Whole live nodes run under virtual time. No node may deliver an event twice, or one it did not subscribe
+    to; nothing may grow beyond its limit; no task may die; and within 40 cycles after the faults each node
     gets every event it wants. A seed that breaks a rule is printed with the command that replays it; the
     exit code is then 1.
     """

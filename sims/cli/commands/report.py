@@ -7,23 +7,19 @@ from pathlib import Path
 
 import click
 
-from workloads.cli.common import json_option, print_json
+from workloads.cli.common import FILE, NumberRange, json_option, print_json
 
 
 @click.command("report")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER...")
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE.html",
-    help="Page to write.  [default: report.html in the first FOLDER]",
+    "--out", type=FILE, metavar="FILE.html", help="Page to write.  [default: report.html in the first FOLDER]"
 )
 @click.option("--title", help="Title of the page.")
 @click.option(
     "--megabytes",
-    type=click.FloatRange(min=0.1),
+    type=NumberRange(min=0.1),
     default=8.0,
-    show_default=True,
     help="Size limit of interactive overlays; recorded cycles beyond it are left out.",
 )
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")

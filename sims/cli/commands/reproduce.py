@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
-from workloads.cli.common import json_option, print_json
+from workloads.cli.common import FILE, FOLDER, json_option, print_result
 
 if TYPE_CHECKING:
     from sims.reproduce.claims import Claim
@@ -39,13 +39,9 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
 
 @click.command("reproduce")
 @click.argument("ids", nargs=-1, shell_complete=_complete)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to.  [default: out/full; out/quick with --quick]",
-)
+@click.option("--out", type=FOLDER, help="Folder to write to.  [default: out/full; out/quick with --quick]")
 @click.option("--quick", is_flag=True, help="A smaller form, about a minute; its verdicts are marked.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first seed.")
+@click.option("--seed", type=click.IntRange(0), default=1, help="The first seed.")
 @click.option("--all", "everything", is_flag=True, help="Run every experiment.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run of the same form.")
 @click.option(
@@ -55,15 +51,10 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
     "--format",
     "formats",
     default="png",
-    show_default=True,
     callback=_formats,
     help="Formats of figures: png, svg, pdf, with commas between them.",
 )
-@click.option(
-    "--page",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a page of the runs in OUT, and run nothing.",
-)
+@click.option("--page", type=FILE, help="Write a page of the runs in OUT, and run nothing.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @json_option
 def command(
@@ -148,14 +139,11 @@ def _write_page(page: Path, folder: Path, quiet: bool) -> None:
 def _list(as_json: bool) -> None:
     from sims.reproduce.registry import by_paper
 
-    listed = by_paper()
-    if as_json:
-        print_json([{"id": each.id, "title": each.title} for members in listed.values() for each in members])
-        return
-    for paper, members in listed.items():
-        click.echo(paper)
-        for each in members:
-            click.echo(f"  {each.id:22} {each.title}")
+    facts, lines = [], []
+    for paper, members in by_paper().items():
+        facts += [{"id": each.id, "title": each.title} for each in members]
+        lines += [paper, *(f"  {each.id:22} {each.title}" for each in members)]
+    print_result(as_json, facts, *lines)
 
 
 def _reproduce(
@@ -180,11 +168,9 @@ def _print(claims: list[Claim]) -> None:
 
     for claim in claims:
         reading = f" [{claim.reading}]" if claim.reading else ""
-        measured = shown(claim.measured) + (
-            f" ({shown(claim.interval)})" if claim.interval is not None else ""
-        )
+        interval = f" ({shown(claim.interval)})" if claim.interval is not None else ""
         verdict = {"does not hold": "does NOT hold"}.get(claim.verdict, claim.verdict)
         click.echo(
             f"  {claim.claim}{reading}\n    {'bound' if claim.is_ours else 'paper'} {shown(claim.paper)} | "
-            f"measured {measured} | {verdict} at {claim.scale}"
+            f"measured {shown(claim.measured)}{interval} | {verdict} at {claim.scale}"
         )

@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
-from workloads.cli.common import allow_option, json_option, print_json
+from workloads.cli.common import FOLDER, allow_option, json_option, print_json, print_result
 
 if TYPE_CHECKING:
     from sims.config.experiment import Experiment
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from sims.config.shipped import shipped
 
-    names = [
-        CompletionItem(name, help=title) for name, title in shipped().items() if name.startswith(incomplete)
-    ]
+    known = {name: title for name, title in shipped().items() if name.startswith(incomplete)}
+    names = [CompletionItem(name, help=title) for name, title in known.items()]
     return [*names, CompletionItem(incomplete, type="file")]
 
 
@@ -36,12 +35,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     metavar="KEY=VALUE",
     help="Change a setting, such as layers.ring.cap=20.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Folder to write to.  [default: runs/NAME]",
-)
+@click.option("--out", type=FOLDER, metavar="DIR", help="Folder to write to.  [default: runs/NAME]")
 @click.option("--seed", type=click.IntRange(0), help="Run with this seed instead of those in the file.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted run, or extend a finished one.")
 @click.option("--overwrite", is_flag=True, help="Replace a run that exists.")
@@ -97,21 +91,10 @@ def command(
         _list(as_json)
         return
     from sims.config.experiment import load_experiment
-    from sims.config.shipped import find_file, shipped
-    from sims.runs.folder import SETTINGS
 
     if resume and overwrite:
         raise InputError("--resume and --overwrite: expected one or the other")
-    folder = Path(source)
-    # `run demo` runs the experiment even if there is a folder demo/, unless that is to be resumed.
-    if (folder / SETTINGS).is_file() and (source not in shipped() or (resume and out is None)):
-        if not resume:
-            raise InputError(f"{source} is a run folder: expected --resume, or a file or name to run")
-        file, out, name = folder / SETTINGS, folder, folder.resolve().name
-    else:
-        file = find_file(source)
-        name = file.stem
-        out = out or Path("runs") / name
+    file, out, name = _find(source, out, resume)
     experiment = load_experiment(file, changes)
     if seed is not None:
         experiment = replace(experiment, seeds=(seed,))
@@ -129,6 +112,21 @@ def command(
         _summarise(ended)
 
 
+def _find(source: str, out: Path | None, resume: bool) -> tuple[Path, Path, str]:
+    """The file of an experiment, the folder to write to, and the name of the run."""
+    from sims.config.shipped import find_file, shipped
+    from sims.runs.folder import SETTINGS
+
+    folder = Path(source)
+    # `run demo` runs the experiment even if there is a folder demo/, unless that is to be resumed.
+    if (folder / SETTINGS).is_file() and (source not in shipped() or (resume and out is None)):
+        if not resume:
+            raise InputError(f"{source} is a run folder: expected --resume, or a file or name to run")
+        return folder / SETTINGS, folder, folder.resolve().name
+    file = find_file(source)
+    return file, out or Path("runs") / file.stem, file.stem
+
+
 def _describe(name: str) -> None:
     from sims.config.describe import describe
     from sims.systems import RUNNABLE
@@ -141,11 +139,7 @@ def _describe(name: str) -> None:
 def _list(as_json: bool) -> None:
     from sims.config.shipped import shipped
 
-    if as_json:
-        print_json(shipped())
-        return
-    for name, title in shipped().items():
-        click.echo(f"{name:24} {title}")
+    print_result(as_json, shipped(), *(f"{name:24} {title}" for name, title in shipped().items()))
 
 
 def _run_all(
@@ -156,10 +150,8 @@ def _run_all(
     from sims.runs.runner import run_experiment
     from workloads.files.atomic import write_text
 
-    if len(experiment.seeds) > 1:
-        write_text(
-            out / SETTINGS, experiment.to_toml()
-        )  # so that `--resume` also runs the seeds that have not begun
+    if len(experiment.seeds) > 1:  # so that `--resume` also runs the seeds that have not begun
+        write_text(out / SETTINGS, experiment.to_toml())
     ended = []
     for seed in experiment.seeds:
         place = out if len(experiment.seeds) == 1 else out / f"seed-{seed}"

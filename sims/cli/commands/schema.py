@@ -6,7 +6,7 @@ import json
 
 import click
 
-from workloads.cli.common import json_option, print_json
+from workloads.cli.common import json_option, print_result
 
 KINDS = {
     "experiment": "a file of `sub2sub run`",
@@ -29,12 +29,8 @@ def command(kind: str | None, as_json: bool) -> None:
       sub2sub schema experiment > experiment.schema.json
       #:schema ./experiment.schema.json                      the first line of an experiment
     """
-    if kind is None and as_json:
-        print_json(KINDS)
-        return
     if kind is None:
-        for name, what in KINDS.items():
-            click.echo(f"{name:12} {what}")
+        print_result(as_json, KINDS, *(f"{name:12} {what}" for name, what in KINDS.items()))
         return
     from sims.config.json_schemas import SCHEMAS
 

@@ -1,9 +1,9 @@
 """The family between: from pure topics to free ranges, by the share t of subscribers whose range is free.
 
-All have a range of `power-law-1` in mind. A share t of them subscribes to it as it is. The others subscribe
-to a topic: the cell of the dyadic grid around the range's centre whose width is nearest to the range's, so
-that at t = 0 all interests are nested, and interests are as wide at one end of the family as at the other.
-Who is free at one t is free at every greater t.
+Every subscriber draws a range of `power-law-1`. A share t of them subscribes to that range. The others
+subscribe to a topic: the cell of the dyadic grid around the range's centre whose width is nearest to the
+range's. So at t = 0 all interests are nested, and interests are equally wide for all t. A subscriber whose
+range is free at one t has a free range at every greater t.
 """
 
 from __future__ import annotations

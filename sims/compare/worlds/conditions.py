@@ -1,8 +1,8 @@
-"""What befalls a world: the same loss rate and the same crashed subscribers for every system.
+"""Faults of a world: the same loss rate and the same crashed subscribers for every system.
 
-Subscribers crash in one random order, drawn once for a world: who is down at 10 % is down at 30 % too. They
-crash, and messages begin to be lost, after the overlays were built and before the first event; nothing is
-repaired before the last event has been published. What repair takes is measured apart (`heal`).
+Subscribers crash in one random order, drawn once for a world: those that are down at 10 % are down at 30 %,
+too. Crashes and loss begin after the overlays are built and before the first event; nothing is repaired
+before the last event has been published. Repair is measured separately (`heal`).
 """
 
 from __future__ import annotations
@@ -42,5 +42,5 @@ FAULTS = (
 )
 HEAL_CRASHED = 0.2  # the share that crashes when healing is measured
 WORKING = Fault(loss=0.05)  # what each system is tuned for
-CRASH = Fault(crashed=0.3)  # what is told of working points besides
+CRASH = Fault(crashed=0.3)  # what findings say of working points as well
 FRONTIER = (NONE, WORKING, CRASH)  # faults under which settings that do not deliver are shown as well

@@ -1,6 +1,6 @@
 """Worlds of ranges: a named workload, a spec in TOML, a workload folder, or tables from elsewhere.
 
-Values are whole numbers from 0 to 2^bits - 1: the resolution at which an application tells values apart. On
+Values are whole numbers from 0 to 2^bits - 1: the resolution of an application's values. On
 that grid a cover by dyadic topics can be exact. Ranges are rounded outward, for every system alike;
 `rounding_effect` says by how much they and their matches grow.
 """
@@ -106,9 +106,8 @@ def rounding_effect(workload: str, n: int, seed: int, bits: int = BITS, events: 
     ]
     before = match(exact.lows, exact.highs, exact.candidates[:events]).sizes().sum()
     after = match(*rounded).sizes().sum()
-    wider = np.mean((rounded[1] - rounded[0] + 1) * cell - (exact.highs - exact.lows), axis=0) / (
-        high - low + cell
-    )
+    widened = (rounded[1] - rounded[0] + 1) * cell - (exact.highs - exact.lows)
+    wider = np.mean(widened, axis=0) / (high - low + cell)
     return (
         f"Rounding {Path(workload).stem} to 2^{bits} values per attribute widens ranges by "
         f"{100 * wider.max():.2g} % of the axis and adds {100 * (after / max(1, before) - 1):.2g} % matches."
@@ -124,9 +123,7 @@ def wanted_points(lows: Floats, highs: Floats, candidates: Floats, wanted: int) 
         If there are not that many.
     """
     found = candidates[:0]
-    for first in range(
-        0, len(candidates), max(wanted, 1)
-    ):  # all at once would list a hundred times the matches
+    for first in range(0, len(candidates), max(wanted, 1)):  # all at once would need too much memory
         some = candidates[first : first + wanted]
         found = np.concatenate([found, some[match(lows, highs, some).sizes() > 1]])[:wanted]
         if len(found) == wanted:

@@ -1,8 +1,8 @@
 """Worlds of topics: a tree, generated or from a file, with Zipf popularity.
 
 Topics are nested ranges (`hierarchy.topics.NestedRanges`), so that systems for ranges see the same interests
-as systems for topics. Events follow the popularity of topics as subscriptions do; a topic that nobody
-subscribes to, or whose events only one subscriber would want, has no events.
+as systems for topics. Events follow the popularity of topics as subscriptions do; a topic without
+subscribers, or whose events match a single subscriber, has no events.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def read_tree(path: Path) -> tuple[str, ...]:
 def stored_topic_world(path: Path, n: int, events: int, probes: int, seed: int, choosing: int = 0) -> World:
     """A world of real topics: each row of a workload folder or of tables that a .toml file describes.
 
-    Events are those of the table, then of topics drawn from the subscriptions; as in other worlds of topics,
-    an event needs a subscriber of its own topic, who publishes it, and one more who wants it.
+    Events are those of the table, then of topics drawn from the subscriptions. As in other worlds of topics,
+    an event needs a subscriber of its own topic, which publishes it, and another one that matches it.
     """
     stored = open_stored(path)
     if stored.topics is None:
@@ -93,7 +93,7 @@ def topic_world(
 def _world(
     name: str, seed: int, paths: tuple[str, ...], of: Integers, drawn: Integers, counts: tuple[int, int, int]
 ) -> World:
-    """The world of these subscriptions, and of the first of these events that somebody can be sent."""
+    """The world of these subscriptions, and of the first events that have a publisher and a receiver."""
     tree = TopicTree.numbered(paths)
     ranges = NestedRanges(tree)
     sizes = np.bincount(of, minlength=tree.capacity)

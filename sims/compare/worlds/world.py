@@ -1,11 +1,11 @@
 """One population, its events and its faults, as data that every system receives.
 
-A subscriber is a number from 0 to n - 1 and one box, closed on both ends. An event is a point and enters at
-its publisher, a live subscriber that wants it; so no system is billed for finding one, and none gains by it.
-Where interests are topics the publisher subscribes to the event's own topic, because a process that
-publishes on a topic belongs to its community (CAMCAST, Section 2.1).
+A subscriber is a number from 0 to n - 1 and one box, closed on both ends. An event is a point. Its publisher
+is a live subscriber that matches it, so no system has to search for one. If interests are topics, the
+publisher subscribes to the event's own topic, because a process that publishes on a topic belongs to its
+community (CAMCAST, Section 2.1).
 
-`matches` is the truth that deliveries are measured against; no system may look at it.
+`matches` is the truth with which deliveries are compared; no system may use it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.compare.worlds.conditions import FAULTS, HEAL_CRASHED, Fault
-from sims.config.subscriptions import Subscriptions, Topics
+from sims.config.subscriptions import Ranges, Subscriptions, Topics
 from sub2sub.geometry.matching import Members, match
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 
@@ -29,7 +29,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class World:
+class World(Ranges):
     """Interests, events and faults.
 
     Attributes
@@ -67,16 +67,6 @@ class World:
     choosing: int = 0
 
     @property
-    def n(self) -> int:
-        """Subscribers."""
-        return len(self.lows)
-
-    @property
-    def d(self) -> int:
-        """Attributes."""
-        return int(self.lows.shape[1])
-
-    @property
     def events(self) -> Integers:
         """Numbers of the events of the cells."""
         return np.arange(len(self.points) - self.probes - self.choosing)
@@ -98,7 +88,7 @@ class World:
 
     @cached_property
     def matches(self) -> Members:
-        """Who wants each event, crashed or not."""
+        """The subscribers that match each event, crashed ones included."""
         return match(self.lows, self.highs, self.points)
 
     @cached_property
@@ -111,15 +101,15 @@ class World:
         return np.argsort(marks, kind="stable")
 
     def alive(self, fault: Fault) -> NDArray[np.uint8]:
-        """Who is up."""
+        """Which subscribers are up."""
         up = np.ones(self.n, np.uint8)
         up[self._crash_order[: round(fault.crashed * self.n)]] = 0
         return up
 
     def publishers(self, fault: Fault) -> Integers:
-        """Who publishes each event: of its live candidates the first in a random order, -1 if none is left.
+        """The publisher of each event: the first live candidate in a random order, -1 if there is none.
 
-        An event that nobody but its publisher wants is not published either.
+        An event that matches only its publisher is not published either.
         """
         if fault.crashed not in self._publishers:
             self._publishers[fault.crashed] = self._draw_publishers(self.alive(fault))
@@ -130,17 +120,14 @@ class World:
         for e in range(len(self.points)):
             wanting = self.matches.of(e)
             up = wanting[alive[wanting] == 1]
-            if self.topics is not None:
-                may = up[self.topics.of[up] == self.topics.of_event[e]]
-            else:
-                may = up
+            may = up if self.topics is None else up[self.topics.of[up] == self.topics.of_event[e]]
             if up.size > 1 and may.size:
                 marks = draws(cycle_key(self.seed, PUBLISHERS, e), may)
                 found[e] = may[np.argmin(marks)]
         return found
 
     def digest(self) -> str:
-        """A fingerprint of everything a system receives: interests, events, who publishes and who crashes."""
+        """Digest of everything a system receives: interests, events, publishers and crashes."""
         text = hashlib.sha256()
         for array in (self.lows, self.highs, self.points):
             text.update(np.ascontiguousarray(array).tobytes())

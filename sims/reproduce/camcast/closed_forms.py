@@ -1,11 +1,11 @@
 """The closed forms of CAMCAST Section 4 and the appendix of the technical report beside simulations.
 
-Messages, memory and latency against the size of the communities, reliability against c, a figure for each;
-then CAMCAST tuned to the reliability that the formulas give each alternative, both run, and compared with
-each other. `contenders` has the setting. Formulas get the nominal c; a whole number of targets, ln N + c
-rounded down, is up to one below, so messages are up to a tenth fewer. The formulas of (b) and (c) are
-pessimistic about the protocols as described: (b) gossips in one group that holds everybody concerned, and in
-(c) every process links to other groups, not one for each.
+Messages, memory and latency against the size of the communities, and reliability against c, with a figure for
+each. Then CAMCAST is tuned to the reliability that the formulas give each alternative, and both are run and
+compared. `contenders` has the setting. Formulas use the nominal c; the number of targets is ln N + c rounded
+down, so up to a tenth fewer messages are sent. The formulas of (b) and (c) are pessimistic about the
+protocols as described: (b) gossips in one group of all processes concerned, and in (c) every process has
+links to other groups, not only one process of each group.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ import pandas as pd
 from hierarchy.analysis import latency, reliability, tuning
 from sims.figures.style import COLOURS, MARKERS, figure, legend_above
 from sims.reproduce.camcast.contenders import LEVELS, PROTOCOLS, QUANTITIES, contenders
-from sims.reproduce.claims import Claim, interval_of_share, observed, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
+from sims.reproduce.claims import Claims, interval_of_share, observed, rounded, stated
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 
 LABELS = {
     "messages": "messages per event",
@@ -42,23 +41,19 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     settings = [(n, C_OF_SIZES, max(20, min(runs, 100_000 // n))) for n in sizes]
     settings += [(SIZE_OF_CS, c, runs) for c in (0.0, 1.0, 2.0, 4.0, 6.0)]
     rows: list[dict[str, Any]] = []
-    for done, (n, c, count) in enumerate(settings):
+    for n, c, count in tracked(settings, progress):
         for contender in contenders(n, c):
-            measured = contender.measure(seed, count)
+            found = contender.measure(seed, count)
             rows += [
                 {
                     "protocol": contender.name, "n": n, "c": c, "quantity": quantity, "runs": count,
-                    "simulated": measured[quantity], "formula": contender.formulas[quantity],
+                    "simulated": found[quantity], "formula": contender.formulas[quantity],
                 }
                 for quantity in QUANTITIES
             ]  # fmt: skip
-        progress(done + 1, len(settings) + 1)
     tuned = [_tuned(name, runs, seed) for name in PROTOCOLS[1:]]
-    progress(len(settings) + 1, len(settings) + 1)
-    tables = {"closed_forms": pd.DataFrame(rows), "tuned": pd.DataFrame(tuned)}
-    return Measured(
-        tables, f"{LEVELS} communities of {sizes[0]} to {sizes[-1]:,} processes, 20 to {runs} runs"
-    )
+    scale = f"{LEVELS} communities of {sizes[0]} to {sizes[-1]:,} processes, 20 to {runs} runs"
+    return measurement(scale, closed_forms=rows, tuned=tuned)
 
 
 def _tuned(name: str, runs: int, seed: int) -> dict[str, Any]:
@@ -91,7 +86,7 @@ def _outside(row: pd.Series[Any]) -> float:
 LIMITS: dict[str, tuple[str, float, Callable[[Any], float]]] = {
     "messages": (
         "share by which the simulation differs from",
-        0.10,
+        0.1,
         lambda r: abs(r.simulated / r.formula - 1),
     ),
     "reliability": ("by how much the simulation is below", 0.1, lambda r: r.formula - r.simulated),
@@ -99,58 +94,42 @@ LIMITS: dict[str, tuple[str, float, Callable[[Any], float]]] = {
 }
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """Simulations beside formulas, and CAMCAST beside what it was tuned to."""
     rows = tables["closed_forms"]
-    claims = []
     for quantity, (what, limit, apart) in LIMITS.items():
         for name in PROTOCOLS:
             worst = max(float(apart(row)) for row in _select(rows, quantity, name).itertuples())
-            claims.append(
-                stated(
-                    f"{name}, {quantity}: {what} the closed form, at most (up to {limit})",
-                    f"CAMCAST, Section {SECTIONS[quantity]}: the closed form; the bound is ours",
-                    f"at most {limit}",
-                    round(worst, 3),
-                    worst <= limit,
-                )
+            yield stated(
+                f"{name}, {quantity}: {what} the closed form, at most (up to {limit})",
+                f"CAMCAST, Section {SECTIONS[quantity]}: the closed form; the bound is ours",
+                f"at most {limit}", round(worst, 3), worst <= limit,
             )  # fmt: skip
     for row in tables["tuned"].itertuples():
-        claims.append(
-            stated(
-                f"CAMCAST tuned by the paper's condition is as reliable as {row.alternative} with c = "
-                f"{row.c}: CAMCAST, the alternative (within {ALIKE})",
-                "CAMCAST, Section 4.5.2: the same reliability for a c within the stated range; the "
-                "bound is ours", "equal",
-                {"CAMCAST": round(row.camcast, 3), row.alternative: round(row.itself, 3)},
-                abs(row.camcast - row.itself) <= ALIKE,
-                interval=[interval_of_share(share * row.runs, row.runs, 3) for share in (row.camcast,
-                row.itself)],
-            )
+        yield stated(
+            f"CAMCAST tuned by the paper's condition is as reliable as {row.alternative} with c = {row.c}: "
+            f"CAMCAST, the alternative (within {ALIKE})",
+            "CAMCAST, Section 4.5.2: the same reliability for a c within the stated range; the bound is ours",
+            "equal", {"CAMCAST": round(row.camcast, 3), row.alternative: round(row.itself, 3)},
+            abs(row.camcast - row.itself) <= ALIKE,
+            interval=[interval_of_share(share * row.runs, row.runs, 3) for share in (row.camcast,
+            row.itself)],
         )  # fmt: skip
-    tuned = tables["tuned"]
-    memory = [_select(rows, "memory", name) for name in PROTOCOLS]
-    return [
-        *claims,
-        observed(
-            "CAMCAST's own c by these conditions, and the reliability that the formulas give both, by "
-            "alternative",
-            "CAMCAST, Section 4.5.2",
-            {
-                row.alternative: {"c": round(row.own_c, 2), "reliability": round(row.formula, 3)}
-                for row in tuned.itertuples()
-            },
-        ),
-        observed(
-            "entries less those of the closed form, at most (below one for each table by construction: "
-            "whole numbers)",
-            "CAMCAST, Section 4.4",
-            {
-                name: round(float((own.simulated - own.formula).abs().max()), 2)
-                for name, own in zip(PROTOCOLS, memory, strict=True)
-            },
-        ),
-    ]  # fmt: skip
+    yield observed(
+        "CAMCAST's own c by these conditions, and the reliability that the formulas give both, by "
+        "alternative",
+        {
+            row.alternative: {"c": round(row.own_c, 2), "reliability": round(row.formula, 3)}
+            for row in tables["tuned"].itertuples()
+        }, source="CAMCAST, Section 4.5.2",
+    )  # fmt: skip
+    memory = {name: _select(rows, "memory", name) for name in PROTOCOLS}
+    yield observed(
+        "entries less those of the closed form, at most (below one for each table by construction: whole "
+        "numbers)",
+        rounded({name: (own.simulated - own.formula).abs().max() for name, own in memory.items()}, 2),
+        source="CAMCAST, Section 4.4",
+    )  # fmt: skip
 
 
 def _select(rows: pd.DataFrame, quantity: str, name: str) -> pd.DataFrame:
@@ -202,5 +181,5 @@ def _panel(axes: Any, rows: pd.DataFrame, quantity: str) -> None:
 
 register(
     "camcast-analysis", "Closed forms of CAMCAST and its alternatives beside simulations",
-    measure=measure, judge=judge, draw=draw,
+    measure, judge, draw,
 )  # fmt: skip

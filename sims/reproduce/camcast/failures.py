@@ -1,7 +1,7 @@
 """Figures 13 to 18 of CAMCAST: messages and reception against the share of failed processes.
 
-What the figures leave open is run in every reading (`sweep` has them): what is in the tables, and whether
-senders send to the dead. Further readings, each with a verdict of its own:
+The paper does not say how large tables are, and whether messages are sent to dead processes. All readings are
+run (see `sweep`). Further readings, each with its own verdict:
 
 - "Degraded by only 5 % despite the crash of 30 %, with respect to a gossip-based approach" (Section 1.4): the
   reception of CAMCAST beside that of gossip broadcast, both with 30 % crashed; over all live processes, of
@@ -12,7 +12,6 @@ senders send to the dead. Further readings, each with a verdict of its own:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import log
 from typing import Any
 
@@ -22,9 +21,17 @@ import pandas as pd
 from hierarchy.camcast import TopicSettings
 from sims.figures.style import COLOURS, figure, legend_above, line, mean_line, stated_line
 from sims.reproduce.camcast.sweep import GOSSIP, IDEAL, LEVELS, REPORT, SIZES, chosen, sweep
-from sims.reproduce.claims import Claim, below, interval_of_mean, interval_of_share, observed, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Tables
+from sims.reproduce.claims import (
+    Claims,
+    below,
+    interval_of_mean,
+    interval_of_share,
+    intervals,
+    observed,
+    rounded,
+    stated,
+)
+from sims.reproduce.reproduction import Figures, Tables, register
 
 FAILED = "processes failed (%)"
 CRASHES = {
@@ -32,7 +39,6 @@ CRASHES = {
     f"{REPORT}, messages go to the dead": (REPORT, "crashed"),
     f"{REPORT}, chosen among the living": (REPORT, "avoided"),
 }
-PLAIN = next(iter(CRASHES))  # what figures show first
 THIRD, HALF = 0.3, 0.45  # "30 %", "almost half"
 DEGRADED, STEEP, MUCH, ROOM = 0.05, 0.2, 0.05, 0.95
 
@@ -47,34 +53,26 @@ def _means(own: pd.DataFrame, column: str) -> pd.Series[float]:
     return own.groupby("community")[column].mean().reindex(list(LEVELS))
 
 
-def _by_level(values: pd.Series[float]) -> dict[str, float]:
-    return {str(level): round(float(value), 3) for level, value in values.items()}
-
-
 def _intervals(own: pd.DataFrame, column: str) -> dict[str, list[float]]:
-    return {str(level): interval_of_mean(rows[column], 3) for level, rows in own.groupby("community")}
+    return intervals(own.groupby("community")[column], 3)
 
 
-def judge_fig13(tables: Tables) -> list[Claim]:
+def judge_fig13(tables: Tables) -> Claims:
     """Messages sent within a community beside N (ln N + c)."""
     bounds = pd.Series(
         {level: n * (log(n) + TopicSettings().c) for level, n in zip(LEVELS, SIZES, strict=True)}
     )
     own = _at(chosen(tables["sweep"], IDEAL, "crashed"), 0.0)
     shares = _means(own, "sent") / bounds
-    return [
-        stated(
-            "events sent within a community with nobody failed, as a share of N (ln N + c): between 0.8 "
-            "and 1 in all",
-            "CAMCAST, Section 6.1.2 and Figure 13: of an order of N ln N; the bounds are ours",
-            "a constant share",
-            _by_level(shares), bool(shares.max() <= 1 and shares.min() >= 0.8),
-            interval={k: [round(x / bounds[k], 3) for x in v] for k, v in _intervals(own, "sent").items()},
-        )
-    ]  # fmt: skip
+    yield stated(
+        "events sent within a community with nobody failed, as a share of N (ln N + c): between 0.8 and 1 "
+        "in all", "CAMCAST, Section 6.1.2 and Figure 13: of an order of N ln N; the bounds are ours",
+        "a constant share", rounded(shares, 3), bool(shares.max() <= 1 and shares.min() >= 0.8),
+        interval={k: [round(x / bounds[k], 3) for x in v] for k, v in _intervals(own, "sent").items()},
+    )  # fmt: skip
 
 
-def judge_fig14(tables: Tables) -> list[Claim]:
+def judge_fig14(tables: Tables) -> Claims:
     """Upward messages with almost half failed."""
     own = _at(chosen(tables["sweep"], IDEAL, "crashed"), HALF)
     upward = own[own.community != "a"]
@@ -83,19 +81,15 @@ def judge_fig14(tables: Tables) -> list[Claim]:
     source = (
         "CAMCAST, Section 6.1.2 and Figure 14: at least one is sent even if almost half of the processes fail"
     )
-    return [
-        stated(
-            "upward messages sent with 45 % failed, mean of the runs, from d and from g", source,
-            "at least 1",
-            _by_level(means), means.min() >= 1, interval=_intervals(upward, "upward"), reading="on average",
-        ),
-        stated(
-            "share of the runs in which at least one upward message is sent with 45 % failed, from d and "
-            "from g",
-            source, 1.0, _by_level(some.mean()), some.mean().min() == 1.0,
-            interval={str(k): interval_of_share(v.sum(), len(v), 3) for k, v in some}, reading="in every run",
-        ),
-    ]  # fmt: skip
+    yield stated(
+        "upward messages sent with 45 % failed, mean of the runs, from d and from g", source, "at least 1",
+        rounded(means, 3), means.min() >= 1, interval=_intervals(upward, "upward"), reading="on average",
+    )  # fmt: skip
+    yield stated(
+        "share of the runs in which at least one upward message is sent with 45 % failed, from d and from g",
+        source, 1.0, rounded(some.mean(), 3), some.mean().min() == 1.0,
+        interval={str(k): interval_of_share(v.sum(), len(v), 3) for k, v in some}, reading="in every run",
+    )  # fmt: skip
 
 
 def _overall(own: pd.DataFrame) -> pd.Series[float]:
@@ -104,69 +98,59 @@ def _overall(own: pd.DataFrame) -> pd.Series[float]:
     return runs.received / runs.alive
 
 
-def judge_fig15(tables: Tables) -> list[Claim]:
+def judge_fig15(tables: Tables) -> Claims:
     """Reception with 30 % crashed, beside gossip broadcast, and its order."""
     gossip = _overall(_at(chosen(tables["sweep"], GOSSIP, "crashed"), THIRD))
     source = (
         "CAMCAST, Section 1.4: reception is degraded by only 5 % with 30 % crashed, with respect to a "
         "gossip-based approach"
     )
-    claims = []
     for name, (kind, model) in CRASHES.items():
         own = _at(chosen(tables["sweep"], kind, model), THIRD)
         overall, means = _overall(own), _means(own, "reception")
         worst, found = str(means.idxmin()), dict(iter(own.groupby("community").reception))
-        claims += [
-            stated(
-                "reception with 30 % crashed, over all live processes: CAMCAST, gossip broadcast (at most "
-                "0.05 less)",
-                source, "0.05 less",
-                {"CAMCAST": round(overall.mean(), 4), "gossip broadcast": round(gossip.mean(), 4)},
-                gossip.mean() - overall.mean() <= DEGRADED,
-                interval=[interval_of_mean(overall), interval_of_mean(gossip)],
-                reading=f"{name}; over all live processes",
-            ),
-            stated(
-                "reception with 30 % crashed, in the community with the lowest: CAMCAST, gossip broadcast "
-                "(at most 0.05 less)",
-                source, "0.05 less",
-                {f"CAMCAST, {worst}": round(means.min(), 4), "gossip broadcast": round(gossip.mean(), 4)},
-                gossip.mean() - means.min() <= DEGRADED,
-                interval=interval_of_mean(own[own.community == worst].reception),
-                reading=f"{name}; in each community",
-            ),
-            stated(
-                "reception with 30 % crashed is lower for a than for d than for g, beyond chance",
-                "CAMCAST, Section 6.1.2 and Figure 15: smaller for a, and a gap between g and d", "a < d < g",
-                _by_level(means), below(found["a"], found["d"]) and below(found["d"], found["g"]),
-                interval=_intervals(own, "reception"), reading=name,
-            ),
-        ]  # fmt: skip
-    return claims
+        yield stated(
+            "reception with 30 % crashed, over all live processes: CAMCAST, gossip broadcast (at most 0.05 "
+            "less)", source, "0.05 less",
+            {"CAMCAST": round(overall.mean(), 4), "gossip broadcast": round(gossip.mean(), 4)},
+            gossip.mean() - overall.mean() <= DEGRADED,
+            interval=[interval_of_mean(overall), interval_of_mean(gossip)],
+            reading=f"{name}; over all live processes",
+        )  # fmt: skip
+        yield stated(
+            "reception with 30 % crashed, in the community with the lowest: CAMCAST, gossip broadcast (at "
+            "most 0.05 less)", source, "0.05 less",
+            {f"CAMCAST, {worst}": round(means.min(), 4), "gossip broadcast": round(gossip.mean(), 4)},
+            gossip.mean() - means.min() <= DEGRADED,
+            interval=interval_of_mean(own[own.community == worst].reception),
+            reading=f"{name}; in each community",
+        )  # fmt: skip
+        yield stated(
+            "reception with 30 % crashed is lower for a than for d than for g, beyond chance",
+            "CAMCAST, Section 6.1.2 and Figure 15: smaller for a, and a gap between g and d", "a < d < g",
+            rounded(means, 3), below(found["a"], found["d"]) and below(found["d"], found["g"]),
+            interval=_intervals(own, "reception"), reading=name,
+        )  # fmt: skip
 
 
-def judge_fig16(tables: Tables) -> list[Claim]:
-    """How fast everybody's reception rises as fewer are crashed."""
-    claims = []
+def judge_fig16(tables: Tables) -> Claims:
+    """How fast the share of runs that reach all processes rises as fewer are crashed."""
     for name, (kind, model) in CRASHES.items():
         own = chosen(tables["sweep"], kind, model)
         third, none = (_means(_at(own, share), "everybody") for share in (THIRD, 0.0))
         gain = none - third
-        claims += [
-            stated(
-                "share of runs in which all live processes receive: rise from 30 % crashed to none, in a and "
-                f"d (above {STEEP} in both)",
-                "CAMCAST, Section 6.1.2 and Figure 16: reliability increases rapidly with the share alive "
-                "in d and a; the bound is ours",
-                "a steep rise", _by_level(gain[["a", "d"]]), gain[["a", "d"]].min() > STEEP, reading=name,
-            ),
-            observed(
-                "share of runs in which all live processes receive with 30 % crashed",
-                "CAMCAST, Figure 16: a plot whose numbers are lost; no order of a, d and g is stated",
-                _by_level(third), interval=_intervals(_at(own, THIRD), "everybody"), reading=name,
-            ),
-        ]  # fmt: skip
-    return claims
+        yield stated(
+            "share of runs in which all live processes receive: rise from 30 % crashed to none, in a and d "
+            f"(above {STEEP} in both)",
+            "CAMCAST, Section 6.1.2 and Figure 16: reliability increases rapidly with the share alive in d "
+            "and a; the bound is ours", "a steep rise", rounded(gain[["a", "d"]], 3),
+            gain[["a", "d"]].min() > STEEP, reading=name,
+        )  # fmt: skip
+        yield observed(
+            "share of runs in which all live processes receive with 30 % crashed", rounded(third, 3),
+            source="CAMCAST, Figure 16: a plot whose numbers are lost; no order of a, d and g is stated",
+            interval=_intervals(_at(own, THIRD), "everybody"), reading=name,
+        )  # fmt: skip
 
 
 SEEMING = {  # readings of Figures 17 and 18: seeming crashed, and what it is compared with
@@ -187,23 +171,18 @@ def _gains(tables: Tables, quantity: str, kind: str, model: str) -> pd.DataFrame
     return frame.assign(gain=frame.seeming - frame.crashed)
 
 
-def judge_seeming(tables: Tables, quantity: str, figure: int) -> list[Claim]:
+def judge_seeming(tables: Tables, quantity: str, figure: int) -> Claims:
     """Whether seeming crashed does much less harm than being crashed, wherever there is room for it."""
-    claims = []
     for name, (kind, model) in SEEMING.items():
         gains = _gains(tables, quantity, kind, model)
         room = gains[gains.crashed <= ROOM]
-        claims.append(
-            stated(
-                f"{quantity}: mean gain over crashed processes from 10 to 70 % failed, above {MUCH} in every "
-                f"community where crashes leave at most {ROOM}",
-                f"CAMCAST, Section 6.1.2 and Figure {figure}: much better than with crashed processes; "
-                "the bound is ours",
-                "much better",
-                _by_level(gains.gain), bool(len(room) and room.gain.min() > MUCH), reading=name,
-            )
+        yield stated(
+            f"{quantity}: mean gain over crashed processes from 10 to 70 % failed, above {MUCH} in every "
+            f"community where crashes leave at most {ROOM}",
+            f"CAMCAST, Section 6.1.2 and Figure {figure}: much better than with crashed processes; the "
+            "bound is ours", "much better", rounded(gains.gain, 3),
+            bool(len(room) and room.gain.min() > MUCH), reading=name,
         )  # fmt: skip
-    return claims
 
 
 def _curves(axes: Any, own: pd.DataFrame, column: str, levels: tuple[str, ...] = LEVELS) -> None:
@@ -226,8 +205,7 @@ def _draw_fig13(tables: Tables) -> Figures:
         )  # fmt: skip
     axes.set(yscale="log", ylim=(1, None), ylabel="events sent (mean)")
     axes.set_title("Events within a community (paper: of order N ln N)", fontsize=11)
-    legend_above(fig, axes, 3)
-    return {"": fig}
+    return {"": legend_above(fig, axes, 3)}
 
 
 def _draw_fig14(tables: Tables) -> Figures:
@@ -241,8 +219,7 @@ def _draw_fig14(tables: Tables) -> Figures:
     stated_line(axes, "paper: at least 1 ...", y=1)
     stated_line(axes, "... up to here", x=100 * HALF)
     axes.set(ylabel="upward messages (mean)", ylim=(0, None))
-    legend_above(fig, axes, 4)
-    return {"": fig}
+    return {"": legend_above(fig, axes, 4)}
 
 
 def _draw_crashed(tables: Tables, column: str, label: str) -> Figures:
@@ -259,12 +236,10 @@ def _draw_crashed(tables: Tables, column: str, label: str) -> Figures:
                 "paper: at most this\nmuch below gossip", (x, level - DEGRADED), (2, 0.12), fontsize=8,
                 arrowprops={"arrowstyle": "-", "linewidth": 0.6},
             )  # fmt: skip
-        axes.set_title(
-            name.replace(", ", ",\n", 1) if IDEAL in name else name.replace("3, ", "3,\n"), fontsize=10
-        )
+        place = ", " if IDEAL in name else "3, "
+        axes.set_title(name.replace(place, place.rstrip() + "\n", 1), fontsize=10)
     panels[0].set(ylabel=label, ylim=(0, 1.03))
-    legend_above(fig, panels[0], 4)
-    return {"": fig}
+    return {"": legend_above(fig, panels[0], 4)}
 
 
 def _draw_seeming(tables: Tables, column: str, label: str) -> Figures:
@@ -277,37 +252,28 @@ def _draw_seeming(tables: Tables, column: str, label: str) -> Figures:
             axes.plot(100 * old.index, old, color=COLOURS[t], linewidth=0.9, alpha=0.7)
         axes.set_title(name.replace("3, ", "3,\n"), fontsize=10)
     panels[0].set(ylabel=label, ylim=(0, 1.03))
-    legend_above(
-        fig,
-        panels[0],
-        3,
-        title="Seeming crashed to some; thin lines: crashed (paper: marks far above thin lines)",
-    )
-    return {"": fig}
-
-
-def _register(number: int, title: str, judge: Callable[[Tables], list[Claim]], draw: Any) -> None:
-    register(f"camcast-fig{number}", title, measure=sweep, judge=judge, draw=draw)
+    title = "Seeming crashed to some; thin lines: crashed (paper: marks far above thin lines)"
+    return {"": legend_above(fig, panels[0], 3, title=title)}
 
 
 _RECEPTION, _ALL = "probability of reception", "probability that all receive"
-_register(13, "Events sent within each community", judge_fig13, _draw_fig13)
-_register(14, "Upward messages between communities", judge_fig14, _draw_fig14)
-_register(
-    15, "Probability of reception, processes crashed at the start", judge_fig15,
+register("camcast-fig13", "Events sent within each community", sweep, judge_fig13, _draw_fig13)
+register("camcast-fig14", "Upward messages between communities", sweep, judge_fig14, _draw_fig14)
+register(
+    "camcast-fig15", "Probability of reception, processes crashed at the start", sweep, judge_fig15,
     lambda tables: _draw_crashed(tables, "reception", _RECEPTION),
 )  # fmt: skip
-_register(
-    16, "Probability that everybody receives, processes crashed at the start", judge_fig16,
-    lambda tables: _draw_crashed(tables, "everybody", _ALL),
+register(
+    "camcast-fig16", "Probability that everybody receives, processes crashed at the start", sweep,
+    judge_fig16, lambda tables: _draw_crashed(tables, "everybody", _ALL),
 )  # fmt: skip
-_register(
-    17, "Probability of reception, processes seeming crashed to some",
+register(
+    "camcast-fig17", "Probability of reception, processes seeming crashed to some", sweep,
     lambda tables: judge_seeming(tables, "reception", 17),
     lambda tables: _draw_seeming(tables, "reception", _RECEPTION),
 )  # fmt: skip
-_register(
-    18, "Probability that everybody receives, processes seeming crashed to some",
+register(
+    "camcast-fig18", "Probability that everybody receives, processes seeming crashed to some", sweep,
     lambda tables: judge_seeming(tables, "everybody", 18),
     lambda tables: _draw_seeming(tables, "everybody", _ALL),
 )  # fmt: skip

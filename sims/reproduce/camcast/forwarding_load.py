@@ -1,4 +1,4 @@
-"""Load among those that forward (CAMCAST, Section 1.3): chosen so that it is evenly balanced.
+"""Load of the processes that forward, which are chosen so that it is balanced (CAMCAST, Section 1.3).
 
 The papers' communities of 1000, 100 and 10, c = 5, g = 5, a = 1, z = 3, nothing lost. Many events of g, each
 from a random process of g, over tables drawn once: static tables are the worst case for balance, since a
@@ -15,9 +15,8 @@ from hierarchy.camcast import Communities, StaticTables, disseminate, parameters
 from hierarchy.camcast.dissemination import UPWARD
 from sims.figures.style import figure, legend_above, line
 from sims.reproduce.camcast.sweep import LEVELS, SIZES
-from sims.reproduce.claims import Claim, observed, span, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
+from sims.reproduce.claims import Claims, observed, span, stated
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 from sub2sub.events.outcome import gini
 
 EVEN = 0.2
@@ -32,8 +31,7 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     group = Communities.chain(*SIZES)
     params, bottom = parameters(group.sizes), group.community(len(SIZES) - 1)
     frames = []
-    for number in range(seeds):
-        own = seed + number
+    for own in tracked(range(seed, seed + seeds), progress):
         tables = StaticTables(group).draw(own)
         dice = np.random.Generator(np.random.Philox(own))
         totals = np.zeros((4, len(group)), np.int64)
@@ -44,9 +42,7 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
         columns = dict(zip(("taken", "forwarded", "received", "upward"), totals, strict=True))
         names = np.array(LEVELS)[group.topic]
         frames.append(pd.DataFrame({"community": names, "seed": own, **columns}))
-        progress(number + 1, seeds)
-    scale = f"{len(group):,} processes, {events:,} events of g, {seeds} seeds"
-    return Measured({"load": pd.concat(frames, ignore_index=True)}, scale)
+    return measurement(f"{len(group):,} processes, {events:,} events of g, {seeds} seeds", load=frames)
 
 
 def balance(load: pd.DataFrame) -> pd.DataFrame:
@@ -58,31 +54,25 @@ def balance(load: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index(["community", "seed"])
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """Forwarded within the community, and upward."""
     found = balance(tables["load"])
     worst = found.groupby("community").max()
-    lower = worst.upward.drop("a", errors="ignore")  # the root has nobody above
-    return [
-        stated(
-            "Gini coefficient of messages forwarded per event taken, by community, worst seed (below "
-            f"{EVEN} in all)",
-            SOURCE, "even", worst.forwarded.round(4).to_dict(), worst.forwarded.max() < EVEN,
-            interval=span(found.forwarded), reading="all messages",
-        ),
-        stated(
-            f"Gini coefficient of upward messages per event taken, in d and g, worst seed (below {EVEN} in "
-            "both)",
-            SOURCE, "even", lower.round(4).to_dict(), lower.max() < EVEN,
-            interval=span(found.upward.drop("a")),
-            reading="upward messages alone",
-        ),
-        observed(
-            "Gini coefficient of copies received per event taken, by community, worst seed",
-            "not in the paper",
-            worst.received.round(4).to_dict(), interval=span(found.received),
-        ),
-    ]  # fmt: skip
+    lower = worst.upward.drop("a", errors="ignore")  # there is no community above the root
+    yield stated(
+        f"Gini coefficient of messages forwarded per event taken, by community, worst seed (below {EVEN} in "
+        "all)", SOURCE, "even", worst.forwarded.round(4).to_dict(), worst.forwarded.max() < EVEN,
+        interval=span(found.forwarded), reading="all messages",
+    )  # fmt: skip
+    yield stated(
+        f"Gini coefficient of upward messages per event taken, in d and g, worst seed (below {EVEN} in both)",
+        SOURCE, "even", lower.round(4).to_dict(), lower.max() < EVEN, interval=span(found.upward.drop("a")),
+        reading="upward messages alone",
+    )  # fmt: skip
+    yield observed(
+        "Gini coefficient of copies received per event taken, by community, worst seed",
+        worst.received.round(4).to_dict(), interval=span(found.received),
+    )  # fmt: skip
 
 
 def draw(tables: Tables) -> Figures:
@@ -95,18 +85,11 @@ def draw(tables: Tables) -> Figures:
         for number, level in enumerate(LEVELS):
             own = load[load.community == level]
             share = np.sort(own[name] / own.taken)
-            line(
-                axes,
-                number,
-                share,
-                np.linspace(0, 100, share.size),
-                f"{level} ({SIZES[number]} processes)",
-                marker="",
-            )
+            label_of = f"{level} ({SIZES[number]} processes)"
+            line(axes, number, share, np.linspace(0, 100, share.size), label_of, marker="")
         axes.set(xlabel=f"{label} per event taken")
     panels[0].set_ylabel("processes with at most that (%)")
-    legend_above(fig, panels[0], 3, title="paper: evenly balanced (a steep step is even)")
-    return {"": fig}
+    return {"": legend_above(fig, panels[0], 3, title="paper: evenly balanced (a steep step is even)")}
 
 
-register("camcast-load", "Load of the processes that forward", measure=measure, judge=judge, draw=draw)
+register("camcast-load", "Load of the processes that forward", measure, judge, draw)

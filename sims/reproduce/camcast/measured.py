@@ -1,9 +1,9 @@
 """The measurements of CAMCAST Section 6.2: three memberships, against the chance p_sel of sending upward.
 
 Setting: 84, 27 and 7 processes (g, d, a) for the unstructured membership, 79, 28 and 7 for the others, c = 0,
-a = 2, z = 4, no loss and no crash; an event of g. Processes enter one a cycle in a random order, then tables
-get forty cycles of rest. The paper ran 10 times (unstructured) and 5 times; here each p_sel is measured
-with several events on each of several memberships.
+a = 2, z = 4, no loss and no crash; an event of g. Processes join in a random order, one per cycle, and then
+tables are kept for forty more cycles. The paper has 10 runs (unstructured) and 5 runs; here each p_sel is
+measured with several events on each of several memberships.
 
 Readings
 --------
@@ -14,6 +14,7 @@ Readings
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ import pandas as pd
 
 from hierarchy.camcast import Communities, Parameters, Tables, TopicSettings, disseminate
 from hierarchy.membership import Membership, ScampSettings, SemiStructured, Structured, Unstructured
-from sims.reproduce.reproduction import Measured, Progress
-from sub2sub.kernels.randomness import cycle_key, stream_number
+from sims.reproduce.camcast.sweep import dice_for
+from sims.reproduce.reproduction import Measured, Progress, measurement, tracked
 from sub2sub.overlay.network import Network
 
 SETTINGS = TopicSettings(c=0.0, a=2.0, z=4, rounding="up")
@@ -33,32 +34,31 @@ KINDS: dict[str, tuple[Any, tuple[int, int, int]]] = {
 }
 P_SEL = (0.01, 0.02, 0.05, 0.07, 0.1, 0.2, 0.5, 1.0)
 METRICS = ("reception", "reliability", "efficiency", "latency", "upward")
+COLUMNS = ["event", "p_sel", "community", *METRICS]
 EVENTS = 10
 REST = 40
 
 
 def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Build the memberships and send the events: a row per event, p_sel and community."""
-    runs = 5 if quick else 25
+    runs = 10 if quick else 25  # with five, the mean size of SCAMP's views varies by half an entry
     events, tables = [], []
-    for done, (kind, (build, counts)) in enumerate(KINDS.items()):
+    for kind, run in tracked(product(KINDS, range(runs)), progress):
+        build, counts = KINDS[kind]
         group = Communities.chain(*counts)
-        for run in range(runs):
-            own = {"ring": False} if build is Structured else {"scamp": ScampSettings(c=0)}
-            membership = build(group.tree, group.topic, seed + run, SETTINGS, true_sizes=True, **own)
-            known = _enter_all(membership, group, seed + run)
-            events.append(_events(known, group, seed + run).assign(membership=kind, run=run))
-            tables.append(_filled(known, group).assign(membership=kind, run=run))
-            progress(done * runs + run + 1, len(KINDS) * runs)
+        own = {"ring": False} if build is Structured else {"scamp": ScampSettings(c=0)}
+        membership = build(group.tree, group.topic, seed + run, SETTINGS, true_sizes=True, **own)
+        known = _enter_all(membership, group, seed + run)
+        events.append(_events(known, group, seed + run).assign(membership=kind, run=run))
+        tables.append(_filled(known, group).assign(membership=kind, run=run))
     scale = f"118 and 114 processes, {runs} memberships of each kind, {EVENTS} events for each p_sel"
-    found = {"events": pd.concat(events, ignore_index=True), "tables": pd.concat(tables, ignore_index=True)}
-    return Measured(found, scale)
+    return measurement(scale, events=events, tables=tables)
 
 
 def _enter_all(membership: Membership, group: Communities, seed: int) -> Tables:
     n = len(group)
     network = Network(np.zeros(n, np.uint8), np.zeros(n, np.uint8))
-    order = np.random.default_rng(int(cycle_key(seed, stream_number("camcast entry"), 0))).permutation(n)
+    order = dice_for("camcast entry", seed).permutation(n)
     for cycle in range(n + REST):
         if cycle < n:
             network.alive[order[cycle]] = 1
@@ -68,7 +68,7 @@ def _enter_all(membership: Membership, group: Communities, seed: int) -> Tables:
 
 
 def _filled(tables: Tables, group: Communities) -> pd.DataFrame:
-    """Mean entries of a topic table, and processes in nobody's, by community."""
+    """Mean entries of a topic table, and the number of processes in no table, by community."""
     filled = (tables.topic_table >= 0).sum(axis=1)
     known = np.zeros(len(group), bool)
     known[tables.topic_table[tables.topic_table >= 0]] = True
@@ -84,19 +84,21 @@ def _filled(tables: Tables, group: Communities) -> pd.DataFrame:
 
 
 def _events(tables: Tables, group: Communities, seed: int) -> pd.DataFrame:
-    dice = np.random.default_rng(int(cycle_key(seed, stream_number("camcast events"), 0)))
+    dice = dice_for("camcast events", seed)
     whole_table = np.full(3, tables.topic_table.shape[1], np.int32)
     rows = []
     for event in range(EVENTS):
         publisher = int(dice.choice(group.community(2)))
         for i, p_sel in enumerate(P_SEL):
             params = Parameters(whole_table, np.full(3, p_sel), np.full(3, SETTINGS.forward))
-            number = event * len(P_SEL) + i
-            spread = disseminate(tables, params, publisher, seed=seed, event=number)
+            spread = disseminate(tables, params, publisher, seed=seed, event=event * len(P_SEL) + i)
             for t, level in enumerate("ad"):
-                reached, size = int(spread.delivered[t]), int(group.sizes[t])
-                useful = reached / spread.arrived[t] if reached else 0.0
-                last = float(spread.last_round[t]) if reached else np.nan
-                values = (reached / size, float(reached == size), useful, last, int(spread.upward[t + 1]))
-                rows.append((event, p_sel, level, *values))
-    return pd.DataFrame(rows, columns=["event", "p_sel", "community", *METRICS])
+                counts = spread.delivered[t], spread.arrived[t], spread.last_round[t], spread.upward[t + 1]
+                rows.append((event, p_sel, level, *metrics(int(group.sizes[t]), *map(int, counts))))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def metrics(size: int, reached: int, arrived: int, last: int, upward: int) -> tuple[float, ...]:
+    """`METRICS` of an event in a community of a size: members and messages reached, last hop, links to it."""
+    useful, latency = (reached / arrived, float(last)) if reached else (0.0, np.nan)
+    return reached / size, float(reached == size), useful, latency, upward

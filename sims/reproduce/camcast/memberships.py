@@ -1,33 +1,31 @@
-"""Figures 19 to 28 of CAMCAST: what the three memberships make of p_sel, in d and in a.
+"""Figures 19 to 28 of CAMCAST: the three memberships with different values of p_sel, in d and in a.
 
-Two of the paper's statements do not come out: that the structured membership is the most reliable, and the
-most efficient; it is the fastest. Its tables are uniform and of ln N + c entries with c = 0. By the paper's
-own analysis such gossip reaches everybody with probability exp(-exp(-c)) = 0.37 (0.6 with ln N rounded up),
-because somebody is likely to be in nobody's table. SCAMP does not draw tables, it hands every newcomer's
-name to somebody who keeps it, so without crashes its graph is connected however small its views are.
+Two of the paper's statements do not hold: that the structured membership is the most reliable, and the most
+efficient; it is the fastest. Its tables are uniform, with ln N + c entries and c = 0. By the paper's own
+analysis such gossip reaches all processes with probability exp(-exp(-c)) = 0.37 (0.6 with ln N rounded up),
+because some process is likely to be in no table. SCAMP does not draw tables: every newcomer's name is kept by
+some process, so without crashes its graph is connected however small its views are.
 
-"100 % reliability with 7 % of the processes forwarding upward" is what 5 to 10 runs can show by chance: the
-chance of that is computed from the measured reliability and reported instead of a verdict.
+"100 % reliability with 7 % of the processes forwarding upward" can be seen in 5 to 10 runs by chance. The
+probability of that is computed from the measured reliability, and reported instead of a verdict.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial, wraps
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sims.figures.style import band, figure, legend_above, line, stated_line
 from sims.reproduce.camcast.measured import KINDS, METRICS, P_SEL, measure
-from sims.reproduce.claims import Claim, below, interval_of_mean, interval_of_share, observed, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Tables
+from sims.reproduce.claims import Claims, below, interval_of_share, intervals, observed, rounded, stated
+from sims.reproduce.reproduction import Figures, Judge, Measure, Tables, register
 
-FIGURES = {
-    number: (metric, level)
-    for number, (metric, level) in enumerate(((m, c) for m in METRICS for c in "da"), start=19)
-}
+FIGURES = dict(enumerate(((metric, level) for metric in METRICS for level in "da"), start=19))
 LABELS = {
     "reception": "probability of reception",
     "reliability": "probability that all receive",
@@ -59,10 +57,6 @@ def _at(own: pd.DataFrame, p_sel: float) -> pd.DataFrame:
     return own[np.isclose(own.p_sel, p_sel)]
 
 
-def _by_kind(values: pd.Series[float]) -> dict[str, float]:
-    return {str(kind): round(float(value), 3) for kind, value in values.items()}
-
-
 def _by_run(own: pd.DataFrame, metric: str) -> dict[str, pd.Series[float]]:
     """Means of each run, by membership: events of one run share tables."""
     runs = own.groupby(["membership", "run"], sort=False)[metric].mean()
@@ -70,11 +64,12 @@ def _by_run(own: pd.DataFrame, metric: str) -> dict[str, pd.Series[float]]:
 
 
 def _means(runs: Mapping[str, pd.Series[float]]) -> dict[str, float]:
-    return {kind: round(float(values.mean()), 3) for kind, values in runs.items()}
+    return rounded({kind: values.mean() for kind, values in runs.items()}, 3)
 
 
-def _intervals(runs: Mapping[str, pd.Series[float]], digits: int = 3) -> dict[str, list[float]]:
-    return {kind: interval_of_mean(values, digits) for kind, values in runs.items()}
+def _shares(events: Any) -> dict[str, list[float]]:
+    """Intervals of shares of events, by membership."""
+    return {str(kind): interval_of_share(values.sum(), len(values), 3) for kind, values in events}
 
 
 def _greatest(runs: Mapping[str, pd.Series[float]], kind: str) -> bool:
@@ -87,30 +82,25 @@ def _in_order(runs: Mapping[str, pd.Series[float]], *kinds: str) -> bool:
     return all(below(runs[less], runs[more]) for less, more in pairwise(kinds))
 
 
-def _reception(own: pd.DataFrame, figure: int) -> list[Claim]:
+def _reception(own: pd.DataFrame, figure: int) -> Claims:
     ends = _at(own, 1.0).groupby("membership", sort=False).reception
     low = _by_run(own[own.p_sel <= LOW], "reception")
     at = _at(own, LOW).groupby("membership").reception.mean()
-    return [
-        stated(
-            "reception at p_sel = 1, by membership (above 0.99 in all)",
-            f"{SECTION}, Figure {figure}: all three converge to a reception probability of 100 %; the bound "
-            "is ours", 1.0,
-            _by_kind(ends.mean()), ends.mean().min() > 0.99,
-            interval={str(kind): interval_of_mean(values, 3) for kind, values in ends},
-        ),
-        stated(
-            f"mean reception for p_sel up to {LOW}, by membership: structured highest, beyond chance",
-            f"{SECTION}, Figure {figure}: the structured approach converges fastest", "structured highest",
-            _means(low), _greatest(low, "structured"), interval=_intervals(low),
-        ),
-        stated(
-            f"reception with the structured membership at p_sel = {LOW} (at least {VERY})",
-            f"{SECTION}, Figure {figure}: structured gives very good results even for a low p_sel; the bound "
-            "is ours",
-            "very good", round(float(at["structured"]), 3), at["structured"] >= VERY,
-        ),
-    ]  # fmt: skip
+    yield stated(
+        "reception at p_sel = 1, by membership (above 0.99 in all)",
+        f"{SECTION}, Figure {figure}: all three converge to a reception probability of 100 %; the bound is "
+        "ours", 1.0, rounded(ends.mean(), 3), ends.mean().min() > 0.99, interval=intervals(ends, 3),
+    )  # fmt: skip
+    yield stated(
+        f"mean reception for p_sel up to {LOW}, by membership: structured highest, beyond chance",
+        f"{SECTION}, Figure {figure}: the structured approach converges fastest", "structured highest",
+        _means(low), _greatest(low, "structured"), interval=intervals(low, 3),
+    )  # fmt: skip
+    yield stated(
+        f"reception with the structured membership at p_sel = {LOW} (at least {VERY})",
+        f"{SECTION}, Figure {figure}: structured gives very good results even for a low p_sel; the bound is "
+        "ours", "very good", round(float(at["structured"]), 3), at["structured"] >= VERY,
+    )  # fmt: skip
 
 
 def chance_of_all(reliability: Mapping[str, float]) -> float:
@@ -125,35 +115,30 @@ def chance_of_all(reliability: Mapping[str, float]) -> float:
     return float(1 - np.prod(none))
 
 
-def _reliability(own: pd.DataFrame, figure: int) -> list[Claim]:
+def _reliability(own: pd.DataFrame, figure: int) -> Claims:
     seven = _at(own, 0.07).groupby("membership", sort=False).reliability
     ten = _at(own, LOW).groupby("membership", sort=False).reliability
     low = _by_run(own[own.p_sel <= LOW], "reliability")
-    return [
-        observed(
-            "share of events that reach everybody at p_sel = 0.07, by membership; and the chance that one of "
-            "the memberships shows 100 % in 5 to 10 runs",
-            "CAMCAST, Sections 1.4 and 7: 100 % reliability with 7 % of the processes forwarding upward, of "
-            "5 to 10 runs",
-            {**_by_kind(seven.mean()), "chance": round(chance_of_all(seven.mean().to_dict()), 3)}, paper=1.0,
-            interval={str(kind): interval_of_share(values.sum(), len(values), 3) for kind, values in seven},
-        ),
-        stated(
-            f"share of events that reach everybody at p_sel = {LOW}, by membership (at least {VERY} in all)",
-            f"{SECTION}, Figure {figure}: reliability of all is very high even with {LOW}; the bound is ours",
-            "very high", _by_kind(ten.mean()), ten.mean().min() >= VERY,
-            interval={str(kind): interval_of_share(values.sum(), len(values), 3) for kind, values in ten},
-        ),
-        stated(
-            f"mean reliability for p_sel up to {LOW}, by membership: structured highest, beyond chance",
-            f"{SECTION}: the structured approach has the greatest reliability (Figure {figure})",
-            "structured highest",
-            _means(low), _greatest(low, "structured"), interval=_intervals(low),
-        ),
-    ]  # fmt: skip
+    yield observed(
+        "share of events that reach everybody at p_sel = 0.07, by membership; and the chance that one of "
+        "the memberships shows 100 % in 5 to 10 runs",
+        {**rounded(seven.mean(), 3), "chance": round(chance_of_all(seven.mean().to_dict()), 3)},
+        source="CAMCAST, Sections 1.4 and 7: 100 % reliability with 7 % of the processes forwarding upward, "
+        "of 5 to 10 runs", paper=1.0, interval=_shares(seven),
+    )  # fmt: skip
+    yield stated(
+        f"share of events that reach everybody at p_sel = {LOW}, by membership (at least {VERY} in all)",
+        f"{SECTION}, Figure {figure}: reliability of all is very high even with {LOW}; the bound is ours",
+        "very high", rounded(ten.mean(), 3), ten.mean().min() >= VERY, interval=_shares(ten),
+    )  # fmt: skip
+    yield stated(
+        f"mean reliability for p_sel up to {LOW}, by membership: structured highest, beyond chance",
+        f"{SECTION}: the structured approach has the greatest reliability (Figure {figure})",
+        "structured highest", _means(low), _greatest(low, "structured"), interval=intervals(low, 3),
+    )  # fmt: skip
 
 
-def _efficiency(own: pd.DataFrame, figure: int) -> list[Claim]:
+def _efficiency(own: pd.DataFrame, figure: int) -> Claims:
     means = curves(own, "efficiency", str(own.community.iloc[0]))
     low = _by_run(own[own.p_sel <= LOW], "efficiency")
     best = {kind: float(column.idxmax()) for kind, column in means.items()}
@@ -161,59 +146,48 @@ def _efficiency(own: pd.DataFrame, figure: int) -> list[Claim]:
         below(_by_run(_at(own, 1.0), "efficiency")[kind], _by_run(_at(own, p_sel), "efficiency")[kind])
         for kind, p_sel in best.items()
     ]
-    return [
-        stated(
-            "efficiency at p_sel = 1 as a share of its best value, by membership (below 1 in all, beyond "
-            "chance)",
-            f"{SECTION}, Figure {figure}: a higher p_sel increases the number of duplicates", "falls",
-            _by_kind(means.loc[1.0] / means.max()), all(falls),
-        ),
-        stated(
-            f"mean efficiency for p_sel up to {LOW}: structured above semi-structured above unstructured, "
-            "beyond chance",
-            f"{SECTION}, Figure {figure}: the structured approach behaves better than the semi-structured, "
-            "which is better than the unstructured",
-            "in this order", _means(low), _in_order(low, "unstructured", "semi-structured", "structured"),
-            interval=_intervals(low),
-        ),
-    ]  # fmt: skip
+    yield stated(
+        "efficiency at p_sel = 1 as a share of its best value, by membership (below 1 in all, beyond chance)",
+        f"{SECTION}, Figure {figure}: a higher p_sel increases the number of duplicates", "falls",
+        rounded(means.loc[1.0] / means.max(), 3), all(falls),
+    )  # fmt: skip
+    yield stated(
+        f"mean efficiency for p_sel up to {LOW}: structured above semi-structured above unstructured, "
+        "beyond chance",
+        f"{SECTION}, Figure {figure}: the structured approach behaves better than the semi-structured, "
+        "which is better than the unstructured", "in this order", _means(low),
+        _in_order(low, "unstructured", "semi-structured", "structured"), interval=intervals(low, 3),
+    )  # fmt: skip
 
 
-def _latency(own: pd.DataFrame, figure: int) -> list[Claim]:
+def _latency(own: pd.DataFrame, figure: int) -> Claims:
     before, after = (_by_run(_at(own, p), "latency") for p in (LOW, 1.0))
-    return [
-        stated(
-            "rounds to the last reception at p_sel = 1 less those at 0.1, by membership (negative in all, "
-            "beyond chance)",
-            f"{SECTION}, Figure {figure}: latency decreases while p_sel increases", "negative",
-            {kind: round(float(after[kind].mean() - before[kind].mean()), 3) for kind in after},
-            all(below(after[kind], before[kind]) for kind in after),
-        ),
-        stated(
-            "rounds to the last reception at p_sel = 1: structured, semi-structured, unstructured rise in "
-            "this order, beyond chance",
-            f"{SECTION}, Figure {figure}: the nearer to a random graph, the fewer hops", "in this order",
-            _means(after), _in_order(after, "structured", "semi-structured", "unstructured"),
-            interval=_intervals(after, 2),
-        ),
-    ]  # fmt: skip
+    yield stated(
+        "rounds to the last reception at p_sel = 1 less those at 0.1, by membership (negative in all, "
+        "beyond chance)", f"{SECTION}, Figure {figure}: latency decreases while p_sel increases", "negative",
+        rounded({kind: after[kind].mean() - before[kind].mean() for kind in after}, 3),
+        all(below(after[kind], before[kind]) for kind in after),
+    )  # fmt: skip
+    yield stated(
+        "rounds to the last reception at p_sel = 1: structured, semi-structured, unstructured rise in this "
+        "order, beyond chance", f"{SECTION}, Figure {figure}: the nearer to a random graph, the fewer hops",
+        "in this order", _means(after), _in_order(after, "structured", "semi-structured", "unstructured"),
+        interval=intervals(after, 2),
+    )  # fmt: skip
 
 
-def _upward(own: pd.DataFrame, figure: int) -> list[Claim]:
-    growth = (
-        _at(own, 1.0).groupby("membership").upward.mean() / _at(own, LOW).groupby("membership").upward.mean()
-    )
-    return [
-        stated(
-            "upward messages at p_sel = 1 over those at 0.1, by membership (10, within 20 %)",
-            f"{SECTION}, Figure {figure}: directly influenced by p_sel, as expected from the analysis (in "
-            "proportion; the bound is ours)",
-            10.0, _by_kind(growth), bool(((growth / 10 - 1).abs() < 0.2).all()),
-        )
-    ]  # fmt: skip
+def _upward(own: pd.DataFrame, figure: int) -> Claims:
+    ends, low = (_at(own, p_sel).groupby("membership").upward.mean() for p_sel in (1.0, LOW))
+    growth = ends / low
+    yield stated(
+        "upward messages at p_sel = 1 over those at 0.1, by membership (10, within 20 %)",
+        f"{SECTION}, Figure {figure}: directly influenced by p_sel, as expected from the analysis (in "
+        "proportion; the bound is ours)", 10.0, rounded(growth, 3),
+        bool(((growth / 10 - 1).abs() < 0.2).all()),
+    )  # fmt: skip
 
 
-JUDGES: dict[str, Callable[[pd.DataFrame, int], list[Claim]]] = {
+JUDGES: dict[str, Callable[[pd.DataFrame, int], Claims]] = {
     "reception": _reception,
     "reliability": _reliability,
     "efficiency": _efficiency,
@@ -222,40 +196,49 @@ JUDGES: dict[str, Callable[[pd.DataFrame, int], list[Claim]]] = {
 }
 
 
-def _sizes(tables: pd.DataFrame) -> Claim:
-    """The paper's remark on its tables, which all of these figures rest on."""
+def _sizes(tables: pd.DataFrame) -> Claims:
+    """The paper's statement on the sizes of its tables."""
     means = tables.groupby(["membership", "community"], sort=False)[["entries", "processes"]].mean()
     off = (means.entries - np.log(means.processes)).abs()
-    return stated(
+    yield stated(
         "mean entries of a topic table, by membership in a, d, g: within one of ln N",
         "CAMCAST, Section 6.2.1: tables of ln N + c entries, c = 0",
         {kind: np.log(sizes).round(2).tolist() for kind, (_, sizes) in KINDS.items()},
         {str(kind): own.entries.round(2).tolist() for kind, own in means.groupby("membership", sort=False)},
         off.max() < 1.0,
-    )
+    )  # fmt: skip
 
 
-def _orphans(tables: pd.DataFrame) -> Claim:
-    """What the paper's ranking hangs on: uniform tables have to leave nobody out."""
+def _orphans(tables: pd.DataFrame) -> Claims:
+    """The premise of the paper's ranking: every process is in some table."""
     sums = tables.groupby(["membership", "run"], sort=False).orphans.sum()
     found = {str(kind): values for kind, values in sums.groupby("membership", sort=False)}
-    return stated(
+    yield stated(
         "processes in nobody's topic table, by membership: fewest in the structured one, beyond chance",
         f"{SECTION}: the structured approach is best thanks to uniform tables",
-        "fewest in the structured one",
-        _means(found), all(below(found["structured"], found[kind]) for kind in found if kind != "structured"),
-        interval=_intervals(found),
+        "fewest in the structured one", _means(found),
+        all(below(found["structured"], found[kind]) for kind in found if kind != "structured"),
+        interval=intervals(found, 3),
     )  # fmt: skip
 
 
 ABOUT_TABLES = {19: _sizes, 21: _orphans, 22: _orphans}
 
 
-def _judge(number: int, tables: Tables) -> list[Claim]:
+def _judge(number: int, tables: Tables) -> Claims:
     metric, level = FIGURES[number]
     events = tables["events"]
-    claims = JUDGES[metric](events[events.community == level], number)
-    return [*claims, *([ABOUT_TABLES[number](tables["tables"])] if number in ABOUT_TABLES else [])]
+    yield from JUDGES[metric](events[events.community == level], number)
+    if number in ABOUT_TABLES:
+        yield from ABOUT_TABLES[number](tables["tables"])
+
+
+def p_sel_axes(axes: Any, metric: str) -> None:
+    """Label the axes of a metric against p_sel, and show it from 0 on."""
+    axes.set(xscale="log", xlabel="chance of sending upward, p_sel (%)", ylabel=LABELS[metric])
+    axes.set_xticks([100 * p for p in P_SEL], [f"{100 * p:g}" for p in P_SEL])
+    axes.minorticks_off()
+    axes.set_ylim(bottom=0, top=1.03 if metric in ("reception", "reliability") else None)
 
 
 def _draw(number: int, tables: Tables) -> Figures:
@@ -267,28 +250,22 @@ def _draw(number: int, tables: Tables) -> Figures:
         mean, half = own.groupby("p_sel")[metric].mean(), 1.96 * runs.std() / np.sqrt(runs.count())
         line(axes, i, 100 * mean.index, mean, str(kind))
         band(axes, i, 100 * mean.index, mean - half, mean + half)
-    axes.set(xscale="log", xlabel="chance of sending upward, p_sel (%)", ylabel=LABELS[metric])
-    axes.set_xticks([100 * p for p in P_SEL], [f"{100 * p:g}" for p in P_SEL])
-    axes.minorticks_off()
-    axes.set_ylim(bottom=0, top=1.03 if metric in ("reception", "reliability") else None)
+    p_sel_axes(axes, metric)
     if metric == "reliability":
         stated_line(axes, "paper: 100 % at 7 %", x=7)
     axes.set_title(f"Community {level}, event of g", pad=28 if metric == "reliability" else 20)
     place = 14 if metric == "reliability" else 4
     axes.annotate(f"paper: {SAYS[metric]} (numbers lost)", (0.5, 1.0), (0, place), xycoords="axes fraction",
                   textcoords="offset points", ha="center", fontsize=8)  # fmt: skip
-    legend_above(fig, axes, 3)
-    return {"": fig}
+    return {"": legend_above(fig, axes, 3)}
 
 
-def _register(number: int) -> None:
-    metric, level = FIGURES[number]
-    register(
-        f"camcast-fig{number}", f"{metric.capitalize()} in {level} against the chance of sending upward",
-        measure=measure, judge=lambda tables: _judge(number, tables), draw=lambda tables: _draw(number,
-        tables),
-    )  # fmt: skip
+def register_figures(prefix: str, title: str, measure: Measure, judge: Any, draw: Any) -> None:
+    """Register Figures 19 to 28, whose judge and draw also take the number of the figure."""
+    for number, (metric, level) in FIGURES.items():
+        name = f"{metric.capitalize()} in {level}{title}"
+        judge_one: Judge = wraps(judge)(partial(judge, number))
+        register(f"{prefix}camcast-fig{number}", name, measure, judge_one, partial(draw, number))
 
 
-for _number in FIGURES:
-    _register(_number)
+register_figures("", " against the chance of sending upward", measure, _judge, _draw)

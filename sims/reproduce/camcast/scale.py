@@ -1,7 +1,7 @@
 """Beyond the papers: CAMCAST with up to a million processes and ten levels.
 
-The papers' setting (c = 5, g = 5, a = 1, z = 3, messages arrive with 0.85) in two shapes: the papers' three
-communities of 1 : 10 : 100, and ten communities of equal size one below the other. The claimed growth,
+The papers' setting (c = 5, g = 5, a = 1, z = 3, messages arrive with probability 0.85) in two shapes: the
+papers' three communities of 1 : 10 : 100, and a chain of ten communities of equal size. The claimed growth,
 N ln N messages and tables of ln N, is measured over three powers of ten.
 """
 
@@ -10,17 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from hierarchy.analysis.reliability import propagation_exact
 from hierarchy.camcast import Communities, StaticTables, TopicSettings, disseminate, parameters
 from sims.figures.style import figure, legend_above, line
-from sims.reproduce.camcast.sweep import P_SUCCESS, random_publisher
-from sims.reproduce.claims import Claim, interval_of_mean, interval_of_share, observed, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
-from sub2sub.kernels.randomness import cycle_key, stream_number
-from sub2sub.overlay.network import Network
+from sims.reproduce.camcast.sweep import P_SUCCESS, dice_for, lossy_network, random_publisher, table_entries
+from sims.reproduce.claims import Claims, interval_of_share, intervals, observed, rounded, stated
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 
 DEEP = "10 equal levels"
 SHAPES = {"3 levels, 1 : 10 : 100": (1, 10, 100), DEEP: (1,) * 10}
@@ -35,12 +31,10 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     shares = [0.0, 0.3] if quick else [0.0, 0.15, 0.3, 0.45, 0.6]
     jobs = [(shape, n) for n in populations for shape in SHAPES]
     rows: list[Row] = []
-    for done, (shape, n) in enumerate(jobs):
+    for shape, n in tracked(jobs, progress):
         runs = 2 if n == 1_000_000 else min(40, 400_000 // n)
         rows += _population(shape, n, shares, runs, seed)
-        progress(done + 1, len(jobs))
-    scale = f"{populations[0]:,} to {populations[-1]:,} processes, 2 to 40 runs"
-    return Measured({"scale": pd.DataFrame(rows)}, scale)
+    return measurement(f"{populations[0]:,} to {populations[-1]:,} processes, 2 to 40 runs", scale=rows)
 
 
 def _population(shape: str, n: int, shares: list[float], runs: int, seed: int) -> list[Row]:
@@ -49,37 +43,30 @@ def _population(shape: str, n: int, shares: list[float], runs: int, seed: int) -
     group = Communities.chain(*sizes)
     static, params = StaticTables(group, SETTINGS), parameters(group.sizes, SETTINGS)
     bottom = len(sizes) - 1
-    network = Network.whole(len(group))
-    network.loss = 1 - P_SUCCESS
+    network = lossy_network(len(group))
     rows = []
     for run in range(runs):
         tables = static.draw(seed, run)
-        dice = np.random.default_rng(int(cycle_key(seed, stream_number("camcast-scale"), run)))
-        fate = dice.random(len(group))
-        entries = (tables.topic_table >= 0).sum(axis=1) + (tables.super_table >= 0).sum(axis=(1, 2))
+        dice = dice_for("camcast-scale", seed, run)
+        fate, entries = dice.random(len(group)), table_entries(tables)
         for share in shares:
             network.alive[:] = fate >= share
             publisher = random_publisher(group, bottom, network, dice)
             spread = disseminate(tables, params, publisher, seed=seed, event=run, network=network)
+            received = int((spread.trace.first >= 0).sum()) / int(network.alive.sum())
             rows.append(
                 {
-                    "shape": shape,
-                    "processes": len(group),
-                    "failed": share,
-                    "run": run,
-                    "largest": sizes[bottom],
-                    "entries": int(entries[publisher]),
+                    "shape": shape, "processes": len(group), "failed": share, "run": run,
+                    "largest": sizes[bottom], "entries": int(entries[publisher]),
                     "sent": int(spread.sent[bottom]),
-                    "sent_all": int(spread.sent.sum() + spread.upward.sum()),
-                    "received": int((spread.trace.first >= 0).sum()) / int(network.alive.sum()),
-                    "top": bool(spread.delivered[0]),
-                    "rounds": spread.rounds,
+                    "sent_all": int(spread.sent.sum() + spread.upward.sum()), "received": received,
+                    "top": bool(spread.delivered[0]), "rounds": spread.rounds,
                 }
-            )
+            )  # fmt: skip
     return rows
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """Growth of messages, and how often an event gets through ten levels."""
     frame = tables["scale"]
     whole = frame[frame.failed == 0]
@@ -92,30 +79,23 @@ def judge(tables: Tables) -> list[Claim]:
     size = int(deep.largest.min())
     pit = propagation_exact(size, SETTINGS.select(size), SETTINGS.forward, SETTINGS.z, P_SUCCESS)
     mean = shares.mean()
-    return [
-        stated(
-            "messages in the largest community as a share of N (ln N + c), by number of processes: greatest "
-            "over least below 1.1",
-            "CAMCAST, Section 1.3: message complexity grows as N ln N; the bound is ours", "constant",
-            {f"{int(k):,}": round(v, 3) for k, v in mean.items()}, mean.max() / mean.min() < 1.1,
-            interval={f"{int(k):,}": interval_of_mean(v, 3) for k, v in shares},
-        ),
-        stated(
-            "with ten levels the event reaches the root as often as nine borders let it, within 0.15",
-            "CAMCAST, Section 4.5.1: the product of the chances of all borders; the bound is ours",
-            round(pit**9, 3),
-            round(float(deep.top.mean()), 3), abs(float(deep.top.mean()) - pit**9) < 0.15,
-            interval=interval_of_share(float(deep.top.sum()), len(deep), 3),
-        ),
-        observed(
-            "more table entries in the largest system than in the smallest, beside the growth of ln N",
-            "CAMCAST, Section 1.3: memory grows as ln N (here by construction)",
-            {
-                str(k): {"more entries": int(grown[k]), "more ln N": round(float(expected[k]), 2)}
-                for k in SHAPES
-            },
-        ),
-    ]  # fmt: skip
+    yield stated(
+        "messages in the largest community as a share of N (ln N + c), by number of processes: greatest "
+        "over least below 1.1", "CAMCAST, Section 1.3: message complexity grows as N ln N; the bound is ours",
+        "constant", rounded(mean, 3, "{:,}"), mean.max() / mean.min() < 1.1,
+        interval=intervals(shares, 3, "{:,}"),
+    )  # fmt: skip
+    yield stated(
+        "with ten levels the event reaches the root as often as nine borders let it, within 0.15",
+        "CAMCAST, Section 4.5.1: the product of the chances of all borders; the bound is ours",
+        round(pit**9, 3), round(float(deep.top.mean()), 3), abs(float(deep.top.mean()) - pit**9) < 0.15,
+        interval=interval_of_share(float(deep.top.sum()), len(deep), 3),
+    )  # fmt: skip
+    yield observed(
+        "more table entries in the largest system than in the smallest, beside the growth of ln N",
+        {str(k): {"more entries": int(grown[k]), "more ln N": round(float(expected[k]), 2)} for k in SHAPES},
+        source="CAMCAST, Section 1.3: memory grows as ln N (here by construction)",
+    )  # fmt: skip
 
 
 def draw(tables: Tables) -> Figures:
@@ -136,14 +116,7 @@ def draw(tables: Tables) -> Figures:
     panels[1, 0].set(xscale="log", ylim=(0, None), xlabel="processes", ylabel="rounds to last reception")
     panels[1, 1].set(ylim=(0, 1.03), xlabel="processes failed (%)", ylabel="live processes reached")
     panels[0, 0].set_title("paper: N ln N messages, ln N entries", fontsize=9)
-    legend_above(fig, panels[0, 0], 2)
-    return {"": fig}
+    return {"": legend_above(fig, panels[0, 0], 2)}
 
 
-register(
-    "camcast-scale",
-    "CAMCAST with up to a million processes and ten levels",
-    measure=measure,
-    judge=judge,
-    draw=draw,
-)
+register("camcast-scale", "CAMCAST with up to a million processes and ten levels", measure, judge, draw)

@@ -3,9 +3,9 @@
 rfpbcast in a system of 100, and pmcast in one of 200 of which half are interested, F = 2, no loss and with
 loss; the number of infected participants round by round. Gossip has as many rounds as the figure shows.
 
-What was found: the chain's means are those of gossip or lag a little, its distribution is far too wide. It
-lets each participant be reached independently, as if a gossiper had now no target and now five; gossip
-chooses exactly F.
+Result: the means of the chain equal those of gossip or lag a little, but its distribution is far too wide. In
+the chain each participant is reached independently, as if the number of targets varied; gossip chooses
+exactly F targets.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 from hierarchy.hpmcast import Gossip, disseminate, spread_interest
 from hierarchy.hpmcast.analysis import infected_distribution, reach_probability
 from sims.figures.style import COLOURS, figure, legend_above, line
-from sims.reproduce.claims import Claim, stated
+from sims.reproduce.claims import Claims, rounded, stated
 from sims.reproduce.hpmcast.trials import hierarchy
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 from sub2sub.overlay.network import Network
 
 FANOUT, ROUNDS, SYSTEM = 2, 14, 100
 CASES = {"rfpbcast": (1.0, 0.0), "pmcast, p = 0.5": (0.5, 0.0), "pmcast, p = 0.5, 20 % loss": (0.5, 0.2)}
+CHAIN = "hpmcast, Sections 2.1.2 and 2.2.2: the chain gives the number of infected participants"
+SOURCE = f"{CHAIN}; the bound is ours"
 
 
 def _simulate(p: float, loss: float, runs: int, seed: int) -> NDArray[np.int64]:
@@ -56,65 +57,42 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Means round by round, and the distribution of rfpbcast where half are infected."""
     runs = 1000 if quick else 10_000
     means, spreads = [], []
-    for k, (name, (p, loss)) in enumerate(CASES.items()):
+    for name, (p, loss) in tracked(CASES.items(), progress):
         counts = _simulate(p, loss, runs, seed)
         # SYSTEM = n p participants are interested, and the fanout among them is F p (equation 6).
         chances = infected_distribution(SYSTEM, reach_probability(SYSTEM, FANOUT * p, loss), ROUNDS)
         expected = chances @ np.arange(SYSTEM + 1)
-        means.append(
-            pd.DataFrame(
-                {
-                    "case": name, "round": np.arange(ROUNDS + 1), "simulated": counts.mean(axis=0),
-                    "error": counts.std(axis=0, ddof=1) / np.sqrt(runs), "chain": expected,
-                }
-            )
-        )  # fmt: skip
+        error = counts.std(axis=0, ddof=1) / np.sqrt(runs)
+        own = {"case": name, "round": np.arange(ROUNDS + 1), "simulated": counts.mean(axis=0)}
+        means.append(pd.DataFrame({**own, "error": error, "chain": expected}))
         middle = int(np.abs(expected - SYSTEM / 2).argmin())
         seen = np.bincount(counts[:, middle], minlength=SYSTEM + 1) / runs
-        spreads.append(
-            pd.DataFrame(
-                {
-                    "case": name, "round": middle, "infected": np.arange(SYSTEM + 1), "simulated": seen,
-                    "chain": chances[middle],
-                }
-            )
-        )  # fmt: skip
-        progress(k + 1, len(CASES))
-    tables = {"means": pd.concat(means, ignore_index=True), "spreads": pd.concat(spreads, ignore_index=True)}
-    return Measured(tables, f"{SYSTEM} interested participants, {runs:,} runs")
+        own = {"case": name, "round": middle, "infected": np.arange(SYSTEM + 1)}
+        spreads.append(pd.DataFrame({**own, "simulated": seen, "chain": chances[middle]}))
+    return measurement(f"{SYSTEM} interested participants, {runs:,} runs", means=means, spreads=spreads)
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """Means round by round, at the end, and the width of the distribution."""
     by = tables["means"].groupby("case", sort=False)
-    apart = {str(case): float((own.simulated - own.chain).abs().max() / SYSTEM) for case, own in by}
-    last = {str(case): float((own.simulated - own.chain).abs().iloc[-1] / SYSTEM) for case, own in by}
-    claims = [
-        stated(
-            "largest difference of the mean number of infected from the chain's, as a share (below 0.1 in "
-            "all cases)",
-            "hpmcast, Sections 2.1.2 and 2.2.2: the chain gives the number of infected participants; the "
-            "bound is ours", 0,
-            {case: round(value, 4) for case, value in apart.items()}, max(apart.values()) < 0.1,
-        ),
-        stated(
-            f"difference after round {ROUNDS}, as a share of the interested (below 0.02 in all cases)",
-            "hpmcast, Sections 2.1.2 and 2.2.2: the chain gives the number of infected participants; the "
-            "bound is ours", 0,
-            {case: round(value, 4) for case, value in last.items()}, max(last.values()) < 0.02,
-        ),
-    ]  # fmt: skip
+    off = {str(case): (own.simulated - own.chain).abs() / SYSTEM for case, own in by}
+    most = {case: own.max() for case, own in off.items()}
+    last = {case: own.iloc[-1] for case, own in off.items()}
+    yield stated(
+        "largest difference of the mean number of infected from the chain's, as a share (below 0.1 in all "
+        "cases)", SOURCE, 0, rounded(most), max(most.values()) < 0.1,
+    )  # fmt: skip
+    yield stated(
+        f"difference after round {ROUNDS}, as a share of the interested (below 0.02 in all cases)", SOURCE, 0,
+        rounded(last), max(last.values()) < 0.02,
+    )  # fmt: skip
     for case, own in tables["spreads"].groupby("case", sort=False):
         seen, chain = (_deviation(own[name].to_numpy()) for name in ("simulated", "chain"))
-        claims.append(
-            stated(
-                f"{case}: standard deviation of the number of infected where half are, within 20 %",
-                "hpmcast, equations 3 and 8: the distribution of the number of infected participants; "
-                "the bound is ours",
-                round(chain, 2), round(seen, 2), abs(seen / chain - 1) < 0.2,
-            )
+        yield stated(
+            f"{case}: standard deviation of the number of infected where half are, within 20 %",
+            "hpmcast, equations 3 and 8: the distribution of the number of infected participants; the bound "
+            "is ours", round(chain, 2), round(seen, 2), abs(seen / chain - 1) < 0.2,
         )  # fmt: skip
-    return claims
 
 
 def draw(tables: Tables) -> Figures:
@@ -122,9 +100,8 @@ def draw(tables: Tables) -> Figures:
     fig, panels = figure(columns=2, figsize=(10.5, 4.6))
     for k, (case, own) in enumerate(tables["means"].groupby("case", sort=False)):
         line(panels[0], k, own["round"], own.simulated / SYSTEM, f"{case}, simulated", linestyle="")
-        panels[0].errorbar(
-            own["round"], own.simulated / SYSTEM, 1.96 * own.error / SYSTEM, fmt="none", color=COLOURS[k]
-        )
+        error = 1.96 * own.error / SYSTEM
+        panels[0].errorbar(own["round"], own.simulated / SYSTEM, error, fmt="none", color=COLOURS[k])
         line(panels[0], k, own["round"], own.chain / SYSTEM, f"{case}, the paper's chain", marker="")
     panels[0].set(xlabel="round", ylabel="share of the interested infected")
     spread = tables["spreads"][tables["spreads"].case == "rfpbcast"]
@@ -132,14 +109,7 @@ def draw(tables: Tables) -> Figures:
     line(panels[1], 0, spread.infected, spread.chain, "", marker="")
     panels[1].set(xlabel="infected participants", ylabel="probability")
     panels[1].set_title(f"rfpbcast after round {int(spread['round'].iloc[0])}", fontsize=10)
-    legend_above(fig, panels[0], 3, fontsize=8)
-    return {"": fig}
+    return {"": legend_above(fig, panels[0], 3, fontsize=8)}
 
 
-register(
-    "pmcast-chain",
-    "Infected participants: the Markov chain against simulation",
-    measure=measure,
-    judge=judge,
-    draw=draw,
-)
+register("pmcast-chain", "Infected participants: the Markov chain against simulation", measure, judge, draw)

@@ -1,38 +1,32 @@
-"""Filter coverage: what condensed interests let pass in vain (hpmcast, Sections 3.3, 4.2.2, 6.1.1).
+"""Filter coverage: events that condensed interests pass in vain (hpmcast, Sections 3.3, 4.2.2, 6.1.1).
 
 10,648 participants (a = 22, l = 3, R = 3) with boxes over two attributes. A joint interest may have K boxes;
-the fewer, the weaker the filter. Addresses are given out at random, or along a curve through the
-participants' interests so that neighbours resemble each other: the paper's locality of addresses against
-redundancy of interests. Delegates are the smallest addresses, or those whose own interest covers most.
+the fewer, the weaker the filter. Addresses are assigned at random, or along a curve through the participants'
+interests so that neighbours resemble each other: the paper's locality of addresses against redundancy of
+interests. Delegates are the participants with the smallest addresses, or with the interests that cover most.
 
-Weaker filters are meant to cost less: counted are comparisons of an attribute with a range, boxes times
-attributes for every match. Where a paper's word is "substantially" or "far", the bound is ours.
+Weaker filters should cost less. The cost is the number of comparisons of an attribute with a range, boxes
+times attributes for every match. For the paper's words "substantially" and "far" the bounds are ours.
 """
 
 from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hierarchy.hpmcast import (
-    Condensation,
-    Gossip,
-    Knowledge,
-    Population,
-    disseminate,
-    exact_knowledge,
-    spread_interest,
-)
-from sims.figures.style import band, figure, legend_above, line
-from sims.reproduce.claims import Claim, below, interval_of_mean, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
+from hierarchy import hpmcast
+from sims.figures.style import figure, legend_above, mean_line
+from sims.reproduce.claims import Claims, below, interval_of_mean, rounded, stated
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.systems.dyadic import point_cells
 from sub2sub.geometry.boxes import Boxes, normalise
 
-GOSSIP = Gossip(fanout=2, constant=3.0)
+GOSSIP = hpmcast.Gossip(fanout=2, constant=3.0)
 PLACINGS = {"random": "addresses at random", "alike": "neighbours alike"}
-COLUMNS = ("vain", "parasites", "messages", "filtered", "comparisons", "above", "delivery")
+COLUMNS = ["vain", "parasites", "messages", "filtered", "comparisons", "above", "delivery"]
 ELECTIONS = {False: "smallest addresses", True: "largest coverage"}
 
 
@@ -45,15 +39,10 @@ def _interests(n: int, generator: np.random.Generator) -> Boxes:
 def _along_a_curve(interests: Boxes) -> NDArray[np.int64]:
     """Participants in the order of their boxes' centres along the Z-curve."""
     centres = np.clip((interests[0] + interests[1]) / 2, 0, 1 - 1e-9)
-    cells = (centres * 256).astype(np.int64)
-    code = np.zeros(len(cells), np.int64)
-    for bit in range(8):
-        for axis in range(2):
-            code |= ((cells[:, axis] >> bit) & 1) << (2 * bit + axis)
-    return np.argsort(code, kind="stable")
+    return np.argsort(point_cells(256 * centres[:, ::-1], bits=8), kind="stable")
 
 
-def comparisons(known: Knowledge, matched: NDArray[np.int64]) -> NDArray[np.float64]:
+def comparisons(known: hpmcast.Knowledge, matched: NDArray[np.int64]) -> NDArray[np.float64]:
     """Comparisons of an attribute with a range that matching took at each level: boxes times attributes."""
     boxes = [float(table.used[table.members > 0].mean()) for table in known.tables]
     found: NDArray[np.float64] = matched * np.array(boxes) * known.compared.sum(axis=1)
@@ -61,68 +50,53 @@ def comparisons(known: Knowledge, matched: NDArray[np.int64]) -> NDArray[np.floa
 
 
 def published(
-    population: Population,
-    condensation: Condensation,
+    population: hpmcast.Population,
+    condensation: hpmcast.Condensation,
     interests: Boxes,
     events: NDArray[np.float64],
     seed: int,
 ) -> pd.DataFrame:
     """A row per event: lines of levels 2 and up that pass it in vain, and what dissemination did."""
-    known = exact_knowledge(population, condensation, interests)
+    known = hpmcast.exact_knowledge(population, condensation, interests)
     views = known.views()
     rows = []
     for k, event in enumerate(events):
         wants = ((interests[0] <= event) & (event < interests[1])).all(axis=1)
-        hit, needed = known.match(event), spread_interest(population, wants)
+        hit, needed = known.match(event), hpmcast.spread_interest(population, wants)
         publisher = int(np.random.Generator(np.random.Philox(key=[seed, k])).integers(population.n))
-        outcome = disseminate(views, hit, publisher, GOSSIP, seed=seed, event=k)
+        outcome = hpmcast.disseminate(views, hit, publisher, GOSSIP, seed=seed, event=k)
         vain = (hit > needed)[population.n :].mean()
-        compared = comparisons(known, outcome.matched) / population.n
-        rows.append(
-            (
-                vain,
-                outcome.trace.parasites(wants) / population.n,
-                outcome.trace.sent.mean(),
-                outcome.filtered.mean(),
-                compared.sum(),
-                compared[1:].sum(),
-                outcome.trace.delivery(wants),
-            )
-        )
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+        compared, trace = comparisons(known, outcome.matched) / population.n, outcome.trace
+        costs = (trace.sent.mean(), outcome.filtered.mean(), compared.sum(), compared[1:].sum())
+        rows.append((vain, trace.parasites(wants) / population.n, *costs, trace.delivery(wants)))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Vary the boxes of a line, which participants are neighbours, and how delegates are elected."""
     generator = np.random.Generator(np.random.Philox(seed))
-    population = Population.regular(10 if quick else 22, 3)
+    population = hpmcast.Population.regular(10 if quick else 22, 3)
     boxes = [1, 2, 4, 8] if quick else [1, 2, 4, 8, 16, 32]
     drawn = _interests(population.n, generator)
     order = _along_a_curve(drawn)
     placed = {"random": drawn, "alike": (drawn[0][order], drawn[1][order])}
     events = generator.random((40, 2))
-    jobs = [(placing, elected, most) for placing in PLACINGS for elected in ELECTIONS for most in boxes]
     frames = []
-    for done, (placing, by_coverage, most) in enumerate(jobs):
-        condensation = Condensation(redundancy=3, boxes=(most,), by_coverage=by_coverage)
+    for placing, by_coverage, most in tracked(product(PLACINGS, ELECTIONS, boxes), progress):
+        condensation = hpmcast.Condensation(redundancy=3, boxes=(most,), by_coverage=by_coverage)
         frame = published(population, condensation, placed[placing], events, seed)
         frames.append(frame.assign(placing=placing, election=ELECTIONS[by_coverage], boxes=most))
-        progress(done + 1, len(jobs))
-    return Measured(
-        {"coverage": pd.concat(frames, ignore_index=True)}, f"{population.n:,} participants, 40 events"
-    )
+    return measurement(f"{population.n:,} participants, 40 events", coverage=frames)
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """Weak filters, locality against redundancy, and the election of delegates."""
     table = tables["coverage"]
-    means = table.groupby(["placing", "election", "boxes"])[
-        ["vain", "parasites", "comparisons", "delivery"]
-    ].mean()
+    means = table.groupby(["placing", "election", "boxes"])[COLUMNS].mean()
     fewest, most = int(table.boxes.min()), int(table.boxes.max())
     smallest, largest = ELECTIONS[False], ELECTIONS[True]
     vain, cost = ({name: means[of][name, smallest] for name in PLACINGS} for of in ("vain", "comparisons"))
-    elected = [float(means.parasites["alike", election, most]) for election in (smallest, largest)]
+    elected = {election: means.parasites["alike", election, most] for election in (smallest, largest)}
     alike = table[(table.placing == "alike") & (table.boxes == most)]
 
     def passed(placing: str, boxes: int) -> pd.Series[float]:
@@ -130,80 +104,62 @@ def judge(tables: Tables) -> list[Claim]:
         return table.vain[own]
 
     lost = float((means.delivery.groupby(["placing", "election"]).transform("last") - means.delivery).max())
-    return [
-        stated(
-            "share of lines that pass an event in vain, with the fewest and the most boxes of a line (falls "
-            "beyond chance)",
-            "hpmcast, Section 6.1.1: a covering filter is weaker", "falls",
-            {
-                name: {f"{k} boxes": round(float(v[k]), 4) for k in (fewest, most)}
-                for name, v in vain.items()
-            },
-            all(below(passed(name, most), passed(name, fewest)) for name in PLACINGS),
-        ),
-        stated(
-            "comparisons per participant and event with the fewest and the most boxes of a line (less than "
-            "two thirds)",
-            "hpmcast, Section 6.1.1: weaker filters reduce the cost substantially; the bound is ours",
-            "substantially less",
-            {
-                name: {f"{k} boxes": round(float(v[k]), 2) for k in (fewest, most)}
-                for name, v in cost.items()
-            },
-            all(v[fewest] < v[most] * 2 / 3 for v in cost.values()),
-        ),
-        stated(
-            "share of lines that pass in vain with 4 boxes: addresses at random, neighbours alike (less "
-            "than half)",
-            "hpmcast, Section 3.3: redundancy competes with locality; the bound is ours", "far fewer",
-            {PLACINGS[name]: round(float(vain[name][4]), 4) for name in PLACINGS},
-            vain["alike"][4] < vain["random"][4] / 2,
-        ),
-        stated(
-            "uninterested participants reached with the most boxes, neighbours alike: smallest addresses "
-            "elected, largest coverage elected (less, beyond chance)",
-            "hpmcast, Section 4.2.2: delegates chosen by their subscriptions reduce pure forwarding", "less",
-            dict(zip((smallest, largest), np.round(elected, 4).tolist(), strict=True)),
-            below(*(alike.parasites[alike.election == e] for e in (largest, smallest))),
-            interval=[interval_of_mean(alike.parasites[alike.election == e]) for e in (smallest, largest)],
-        ),
-        stated(
-            "delivery lost against the most boxes, greatest over all settings (below 0.02)",
-            "hpmcast, Section 6.1.1: what passes the first filter passes the covering one; the bound is ours",
-            0, round(lost, 4),
-            lost < 0.02,
-        ),
-    ]  # fmt: skip
+    yield stated(
+        "share of lines that pass an event in vain, with the fewest and the most boxes of a line (falls "
+        "beyond chance)", "hpmcast, Section 6.1.1: a covering filter is weaker", "falls",
+        {name: rounded(own[[fewest, most]], 4, "{} boxes") for name, own in vain.items()},
+        all(below(passed(name, most), passed(name, fewest)) for name in PLACINGS),
+    )  # fmt: skip
+    yield stated(
+        "comparisons per participant and event with the fewest and the most boxes of a line (less than two "
+        "thirds)", "hpmcast, Section 6.1.1: weaker filters reduce the cost substantially; the bound is ours",
+        "substantially less",
+        {name: rounded(own[[fewest, most]], 2, "{} boxes") for name, own in cost.items()},
+        all(v[fewest] < v[most] * 2 / 3 for v in cost.values()),
+    )  # fmt: skip
+    yield stated(
+        "share of lines that pass in vain with 4 boxes: addresses at random, neighbours alike (less than "
+        "half)", "hpmcast, Section 3.3: redundancy competes with locality; the bound is ours", "far fewer",
+        rounded({PLACINGS[name]: own[4] for name, own in vain.items()}),
+        vain["alike"][4] < vain["random"][4] / 2,
+    )  # fmt: skip
+    yield stated(
+        "uninterested participants reached with the most boxes, neighbours alike: smallest addresses "
+        "elected, largest coverage elected (less, beyond chance)",
+        "hpmcast, Section 4.2.2: delegates chosen by their subscriptions reduce pure forwarding", "less",
+        rounded(elected), below(*(alike.parasites[alike.election == e] for e in (largest, smallest))),
+        interval=[interval_of_mean(alike.parasites[alike.election == e]) for e in elected],
+    )  # fmt: skip
+    yield stated(
+        "delivery lost against the most boxes, greatest over all settings (below 0.02)",
+        "hpmcast, Section 6.1.1: what passes the first filter passes the covering one; the bound is ours", 0,
+        round(lost, 4), lost < 0.02,
+    )  # fmt: skip
 
 
 def draw(tables: Tables) -> Figures:
     """Lines that pass in vain, and uninterested participants reached, by the boxes of a line."""
     table = tables["coverage"]
+    table = table.assign(vain=100 * table.vain, parasites=100 * table.parasites)
     fig, panels = figure(columns=3, figsize=(13.8, 4.8))
     labels = {
-        "vain": (100, "lines of levels 2, 3 that pass in vain (%)"),
-        "parasites": (100, "uninterested participants reached (%)"),
-        "comparisons": (1, "comparisons per participant and event"),
+        "vain": "lines of levels 2, 3 that pass in vain (%)",
+        "parasites": "uninterested participants reached (%)",
+        "comparisons": "comparisons per participant and event",
     }
-    for k, ((placing, election), own) in enumerate(table.groupby(["placing", "election"], sort=False)):
-        name = f"{PLACINGS[str(placing)]}, {election}"
-        for axes, (column, (scale, _)) in zip(panels, labels.items(), strict=True):
-            by = scale * own.groupby("boxes")[column].mean()
-            error = scale * 1.96 * own.groupby("boxes")[column].sem()
-            line(axes, k, by.index, by, name)
-            band(axes, k, by.index, by - error, by + error)
     boxes = sorted(table.boxes.unique())
-    for axes, (_, label) in zip(panels, labels.values(), strict=True):
+    for axes, (column, label) in zip(panels, labels.items(), strict=True):
+        for k, ((placing, election), own) in enumerate(table.groupby(["placing", "election"], sort=False)):
+            name = f"{PLACINGS[str(placing)]}, {election}"
+            mean_line(axes, k, own.groupby("boxes")[column], name)
         axes.set_xscale("log", base=2)
         axes.set_xticks(boxes, [str(most) for most in boxes])
         axes.set(xlabel="boxes of a joint interest, K", ylabel=label, ylim=(0, None))
-    legend_above(
-        fig, panels[0], 4, fontsize=8, title="paper: fewer boxes pass more in vain and cost less (no numbers)"
-    )
-    return {"": fig}
+    title = "paper: fewer boxes pass more in vain and cost less (no numbers)"
+    return {"": legend_above(fig, panels[0], 4, fontsize=8, title=title)}
 
 
 register(
     "hpmcast-coverage", "Weak filters: what passes in vain, by the boxes of a joint interest",
-    measure=measure, judge=judge, draw=draw,
+    measure, judge, draw,
 )  # fmt: skip

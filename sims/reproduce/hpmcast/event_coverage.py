@@ -1,14 +1,14 @@
-"""Event coverage: the higher the level, the less of an event is looked at (hpmcast, Section 6.1.1).
+"""Event coverage: higher levels compare fewer attributes of an event (hpmcast, Section 6.1.1).
 
-The paper's mapping of levels to what is compared, by increasing level: the filter itself, attributes,
-certain attributes only, and in the end the type alone, so that a delegate at the top parses nothing. Here
-four attributes of which lower levels compare all, level 2 some and level 3 fewer or none
-(`Condensation.compared`); 10,648 participants (a = 22, l = 3, R = 3) whose neighbours resemble each other.
+In the paper the lowest level compares the filter itself, higher levels attributes, then certain attributes
+only, and the highest the type alone, so that a delegate there parses nothing. Here, of four attributes, level
+1 compares all, level 2 some and level 3 fewer or none (`Condensation.compared`); 10,648 participants (a = 22,
+l = 3, R = 3) whose neighbours resemble each other.
 
-Counted are comparisons of an attribute with a range: in all, or at levels 2 and 3 alone, whose delegates the
-paper wants to relieve. What a weak filter lets pass is matched again below. The cost of parsing, which the
-paper has in mind too, is not in a simulator. "Substantially" is taken as less than two thirds; the bound is
-ours.
+The cost is the number of comparisons of an attribute with a range: in all, or at levels 2 and 3 alone, whose
+delegates the paper wants to relieve. Events that pass a weak filter are matched again below. The cost of
+parsing, which the paper also means, is not simulated. "Substantially" is taken as less than two thirds; the
+bound is ours.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 
 from hierarchy.hpmcast import Condensation, Population
 from sims.figures.style import COLOURS, figure
-from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stated
+from sims.reproduce.claims import Claims, below, intervals, observed, stated
 from sims.reproduce.hpmcast.coverage import published
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 from sub2sub.geometry.boxes import Boxes, normalise
 
 ATTRIBUTES, BOXES = 4, 8
@@ -53,70 +51,60 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     interests = _interests(population.n, generator)
     drawn = generator.random((events, ATTRIBUTES))
     frames = []
-    for done, (name, compared) in enumerate(COMPARED.items()):
+    for name, compared in tracked(COMPARED.items(), progress):
         condensation = Condensation(redundancy=3, boxes=(BOXES,), compared=compared)
         frames.append(published(population, condensation, interests, drawn, seed).assign(compared=name))
-        progress(done + 1, len(COMPARED))
     scale = f"{population.n:,} participants, {ATTRIBUTES} attributes, {BOXES} boxes a line, {events} events"
-    return Measured({"events": pd.concat(frames, ignore_index=True)}, scale)
+    return measurement(scale, events=frames)
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """What comparing less saves, what it lets pass, and whether it loses anything."""
     table = tables["events"]
     mean = table.groupby("compared", sort=False).mean(numeric_only=True)
     delivery, by = mean.delivery, table.groupby("compared", sort=False)
-    return [
-        *(
-            stated(
-                "comparisons per participant and event by what is compared (less than two thirds of all)",
-                "hpmcast, Section 6.1.1: comparing less at higher levels reduces the cost of filtering "
-                "substantially; the bound is ours",
-                "substantially less", mean[column].round(2).to_dict(),
-                bool((mean[column].drop(WHOLE) < SUBSTANTIALLY * mean[column][WHOLE]).all()),
-                interval={str(name): interval_of_mean(v, 2) for name, v in by[column]}, reading=reading,
-            )
-            for reading, column in READINGS.items()
-        ),
-        stated(
-            f"delivery by what is compared (at most {SAME} less than with all)",
-            "hpmcast, Section 6.1.1: what passes the first filter passes the covering one; the bound is ours",
-            "no less", delivery.round(4).to_dict(),
-            bool((delivery.drop(WHOLE) >= delivery[WHOLE] - SAME).all()),
-            interval={str(name): interval_of_mean(v) for name, v in by.delivery},
-        ),
-        stated(
-            "share of lines that pass an event in vain, by what is compared (rises, beyond chance)",
-            "hpmcast, Section 6.1.1: events pass that are of interest for nobody below", "rises",
-            mean.vain.round(4).to_dict(), all(below(*two) for two in pairwise(own for _, own in by.vain)),
-            interval={str(name): interval_of_mean(v) for name, v in by.vain},
-        ),
-        observed(
-            "messages per participant and share of uninterested participants reached, by what is compared",
-            "not in the paper",
-            {str(name): [round(float(v), 3) for v in row] for name, row in
-             mean[["messages", "parasites"]].iterrows()},
-        ),
-    ]  # fmt: skip
+    for reading, column in READINGS.items():
+        yield stated(
+            "comparisons per participant and event by what is compared (less than two thirds of all)",
+            "hpmcast, Section 6.1.1: comparing less at higher levels reduces the cost of filtering "
+            "substantially; the bound is ours", "substantially less", mean[column].round(2).to_dict(),
+            bool((mean[column].drop(WHOLE) < SUBSTANTIALLY * mean[column][WHOLE]).all()),
+            interval=intervals(by[column], 2), reading=reading,
+        )  # fmt: skip
+    yield stated(
+        f"delivery by what is compared (at most {SAME} less than with all)",
+        "hpmcast, Section 6.1.1: what passes the first filter passes the covering one; the bound is ours",
+        "no less", delivery.round(4).to_dict(), bool((delivery.drop(WHOLE) >= delivery[WHOLE] - SAME).all()),
+        interval=intervals(by.delivery),
+    )  # fmt: skip
+    yield stated(
+        "share of lines that pass an event in vain, by what is compared (rises, beyond chance)",
+        "hpmcast, Section 6.1.1: events pass that are of interest for nobody below", "rises",
+        mean.vain.round(4).to_dict(), all(below(*two) for two in pairwise(own for _, own in by.vain)),
+        interval=intervals(by.vain),
+    )  # fmt: skip
+    yield observed(
+        "messages per participant and share of uninterested participants reached, by what is compared",
+        {str(name): row.tolist() for name, row in mean[["messages", "parasites"]].round(3).iterrows()},
+    )  # fmt: skip
 
 
 def draw(tables: Tables) -> Figures:
     """Comparisons, lines that pass in vain, and messages."""
-    table = tables["events"]
+    table = tables["events"].assign(vain=100 * tables["events"].vain)
     fig, panels = figure(columns=5, figsize=(15.0, 4.2))
     columns = {
-        "comparisons": (1, "comparisons per participant, in all"),
-        "above": (1, "comparisons, levels 2 and 3"),
-        "delivery": (1, "probability of delivery"),
-        "vain": (100, "lines that pass in vain (%)"),
-        "messages": (1, "messages per participant"),
+        "comparisons": "comparisons per participant, in all",
+        "above": "comparisons, levels 2 and 3",
+        "delivery": "probability of delivery",
+        "vain": "lines that pass in vain (%)",
+        "messages": "messages per participant",
     }
-    for axes, (column, (scale, label)) in zip(panels, columns.items(), strict=True):
-        by = scale * table.groupby("compared", sort=False)[column].mean()
-        error = scale * 1.96 * table.groupby("compared", sort=False)[column].sem()
+    for axes, (column, label) in zip(panels, columns.items(), strict=True):
+        by, error = (table.groupby("compared", sort=False)[column].agg(how) for how in ("mean", "sem"))
         for k, name in enumerate(by.index):
             text = name if column == "comparisons" else ""
-            axes.bar(k, by[name], 0.7, yerr=error[name], color=COLOURS[k], capsize=3, label=text)
+            axes.bar(k, by[name], 0.7, yerr=1.96 * error[name], color=COLOURS[k], capsize=3, label=text)
             axes.annotate(f"{by[name]:.3g}", (k, by[name]), (0, 4), textcoords="offset points", ha="center",
                           va="bottom", fontsize=8)  # fmt: skip
         axes.set(ylabel=label, xticks=[])
@@ -128,7 +116,4 @@ def draw(tables: Tables) -> Figures:
     return {"": fig}
 
 
-register(
-    "hpmcast-event-coverage", "Less of an event compared at higher levels",
-    measure=measure, judge=judge, draw=draw,
-)  # fmt: skip
+register("hpmcast-event-coverage", "Less of an event compared at higher levels", measure, judge, draw)

@@ -1,14 +1,15 @@
 """hpmcast's membership while participants join, leave and crash, and messages are lost (Section 4.2.1).
 
-- *Joins*: all participants start at once, each knowing one other, with messages lost from the first on.
-- *Contacts*: one participant at a time joins a converged system through a neighbour or through somebody far
-  away; the paper says that a close contact makes joining faster and cheaper.
-- *Leaves*: a tenth says goodbye to two neighbours each and goes, beside a tenth that just goes.
-- *Piggybacked*: a fifth crashes while events flow that carry membership along, beside dedicated gossip alone.
+- *Joins*: all participants start at once, each with one contact, with messages lost from the first on.
+- *Contacts*: one participant at a time joins a converged system through a near or a distant participant; the
+  paper says that a close contact makes joining faster and cheaper.
+- *Leaves*: a tenth of the participants leaves after a goodbye to two neighbours each, beside a tenth that
+  leaves without one.
+- *Piggybacked*: a fifth crashes while events carry membership data, beside dedicated gossip alone.
 
-Views are taken as right where at most two entries in a hundred are dead, and at most two missing: with 30 %
-lost, one in a hundred is missing at any time, since a lost ping makes a live participant look dead for a
-moment. That bound is ours, chosen after seeing runs, so the time is an observation without a verdict.
+Views count as right if at most two entries in a hundred are dead and at most two are missing: with 30 % loss,
+one in a hundred is missing at any time, because a live participant seems dead after a lost ping. That bound
+is ours, chosen after seeing runs, so the time is an observation without a verdict.
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ import pandas as pd
 from hierarchy.hpmcast import Gossip, Membership, Population, disseminate
 from hierarchy.hpmcast.membership.audit import audit
 from sims.figures.style import figure, legend_below, line, stated_line
-from sims.reproduce.claims import Claim, below, in_words, interval_of_mean, last_cycle, observed, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
+from sims.reproduce.claims import Claims, below, in_words, intervals, last_cycle, observed, rounded, stated
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 from sub2sub.overlay.network import Network
 
 LEVELS, RIGHT, CYCLES = 3, 0.02, 80
@@ -39,8 +39,7 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     a, seeds, alone = (6, 2, 20) if quick else (16, 3, 200)
     rows: list[dict[str, Any]] = []
     joins: list[dict[str, Any]] = []
-    for number in range(seeds):
-        own = seed + number
+    for own in tracked(range(seed, seed + seeds), progress):
         for loss in LOSSES:
             rows += _marked(_joins(a, loss, own), scenario="join", how="", loss=loss, rate=0, seed=own)
             for how in (GOODBYE, SILENT):
@@ -49,9 +48,8 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
         for rate in RATES:
             rows += _marked(_events(a, rate, own), scenario="crash", how="", loss=0.0, rate=rate, seed=own)
         joins += [{"seed": own, **row} for row in _contacts(a, alone, own)]
-        progress(number + 1, seeds)
     scale = f"{a**LEVELS:,} participants, R = 3, {alone} single joins, {seeds} seeds"
-    return Measured({"upkeep": pd.DataFrame(rows), "contacts": pd.DataFrame(joins)}, scale)
+    return measurement(scale, upkeep=rows, contacts=joins)
 
 
 def _marked(rows: list[dict[str, Any]], **keys: Any) -> list[dict[str, Any]]:
@@ -130,7 +128,7 @@ def _contacts(a: int, alone: int, seed: int) -> list[dict[str, Any]]:
             inner = spread // a
             far = group[group // inner != x // inner]
             layer.join(np.array([x]), dice.choice(far, 1), 1)
-            layer.busy[:] = 1  # nobody gossips meanwhile: what is counted is the join
+            layer.busy[:] = 1  # no other gossip: only the join is counted
             rows.append({"distance": distance, "messages": layer.step(1, network)["messages"]})
     return rows
 
@@ -146,65 +144,49 @@ def _times(own: pd.DataFrame, *keys: str) -> dict[Any, list[float]]:
     return {key: [righted(run) for _, run in rows.groupby("seed")] for key, rows in groups}
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """How long until views are right, and what closeness, goodbyes and events bring."""
     table, contacts = tables["upkeep"], tables["contacts"]
-    joined = _times(table[table.scenario == "join"], "loss")
     gone = _times(table[table.scenario == "leave"], "loss", "how")
-    claims = [
-        observed(
+    for loss, cycles in _times(table[table.scenario == "join"], "loss").items():
+        yield observed(
             f"{100 * loss:.0f} % lost, all join at once: cycles until views are right, worst seed",
-            "hpmcast, Section 4.2.1: how to join; no time is stated",
-            in_words(max(cycles)),
+            in_words(max(cycles)), source="hpmcast, Section 4.2.1: how to join; no time is stated",
             interval=[in_words(min(cycles)), in_words(max(cycles))],
-        )
-        for loss, cycles in joined.items()
-    ]
+        )  # fmt: skip
     by = contacts.groupby("distance").messages
-    means = by.mean()
-    claims.append(
-        stated(
-            "messages of a join by the distance of the contact: more with each level that it is away, "
-            "beyond chance",
-            "hpmcast, Section 4.2.1: through a close participant joining is faster and has less overhead",
-            "more", {f"level {k}": round(float(v), 2) for k, v in means.items()},
-            all(below(*two) for two in pairwise(own for _, own in by)),
-            interval={f"level {k}": interval_of_mean(v, 2) for k, v in by},
-        )
+    yield stated(
+        "messages of a join by the distance of the contact: more with each level that it is away, beyond "
+        "chance",
+        "hpmcast, Section 4.2.1: through a close participant joining is faster and has less overhead", "more",
+        rounded(by.mean(), 2, "level {}"), all(below(*two) for two in pairwise(own for _, own in by)),
+        interval=intervals(by, 2, "level {}"),
     )  # fmt: skip
     for loss in table.loss[table.scenario == "leave"].unique():
         early, late = (gone[(loss, how)] for how in (GOODBYE, SILENT))
-        claims.append(
-            stated(
-                f"{100 * loss:.0f} % lost, a tenth leaves: cycles until views are right with goodbyes, worst "
-                "seed, and without a word, best seed (sooner)",
-                "hpmcast, Section 4.2.1: neighbours that are told remove who leaves, and this spreads",
-                "sooner",
-                {GOODBYE: in_words(max(early)), SILENT: in_words(min(late))}, max(early) < min(late),
-                interval={GOODBYE: [in_words(v) for v in early], SILENT: [in_words(v) for v in late]},
-            )
+        yield stated(
+            f"{100 * loss:.0f} % lost, a tenth leaves: cycles until views are right with goodbyes, worst "
+            "seed, and without a word, best seed (sooner)",
+            "hpmcast, Section 4.2.1: neighbours that are told remove who leaves, and this spreads", "sooner",
+            {GOODBYE: in_words(max(early)), SILENT: in_words(min(late))}, max(early) < min(late),
+            interval={GOODBYE: [in_words(v) for v in early], SILENT: [in_words(v) for v in late]},
         )  # fmt: skip
     crash = table[table.scenario == "crash"]
     times, sent = _times(crash, "rate"), crash.groupby("rate").dedicated.mean()
     rates = sorted(times)
-    claims += [
-        stated(
-            "a fifth crashes: cycles until views are right by events a cycle, worst seed (none more than "
-            "without events)",
-            "hpmcast, Section 4.2: views are piggybacked by event gossips; the comparison is ours",
-            "no later",
-            {f"{rate} events": in_words(max(times[rate])) for rate in rates},
-            max(max(times[rate]) for rate in rates[1:]) <= max(times[rates[0]]),
-            interval={f"{rate} events": [in_words(v) for v in times[rate]] for rate in rates},
-        ),
-        stated(
-            "dedicated messages per participant and cycle by events a cycle (falls)",
-            "hpmcast, Section 4.2: dedicated gossips are used in the absence of events", "falls",
-            {f"{rate} events": round(float(sent[rate]), 3) for rate in rates},
-            bool((np.diff([sent[rate] for rate in rates]) < 0).all()),
-        ),
-    ]  # fmt: skip
-    return claims
+    yield stated(
+        "a fifth crashes: cycles until views are right by events a cycle, worst seed (none more than "
+        "without events)",
+        "hpmcast, Section 4.2: views are piggybacked by event gossips; the comparison is ours", "no later",
+        {f"{rate} events": in_words(max(times[rate])) for rate in rates},
+        max(max(times[rate]) for rate in rates[1:]) <= max(times[rates[0]]),
+        interval={f"{rate} events": [in_words(v) for v in times[rate]] for rate in rates},
+    )  # fmt: skip
+    yield stated(
+        "dedicated messages per participant and cycle by events a cycle (falls)",
+        "hpmcast, Section 4.2: dedicated gossips are used in the absence of events", "falls",
+        rounded(sent, 3, "{} events"), bool((np.diff(sent) < 0).all()),
+    )  # fmt: skip
 
 
 def draw(tables: Tables) -> Figures:
@@ -235,5 +217,5 @@ def draw(tables: Tables) -> Figures:
 
 register(
     "hpmcast-upkeep", "Membership while participants join and leave, with loss, and carried by events",
-    measure=measure, judge=judge, draw=draw,
+    measure, judge, draw,
 )  # fmt: skip

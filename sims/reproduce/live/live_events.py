@@ -1,9 +1,9 @@
 """Cycle-driven and event-driven runs of one experiment, side by side.
 
-Not in the paper (Sub-2-Sub), whose evaluation is cycle-driven, as PeerSim's usually are. The same subscribers
-and test events, once stepped by the engine, once as whole live nodes under virtual time, on networks whose
-messages take up to a tenth of a cycle and up to half a cycle. By events peers join one through another, which
-takes messages, too: no ring counts as complete before all have joined. The quick form has 100 peers.
+Not in the paper (Sub-2-Sub), whose evaluation is cycle-driven, as is usual with PeerSim. The same subscribers
+and test events are run by the cycle-driven engine, and as whole live nodes under virtual time, on networks
+with latencies of up to a tenth of a cycle and up to half a cycle. Event-driven peers need messages to join;
+no ring counts as complete before all have joined. The quick form has 100 peers.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 
 from sims.figures.style import figure, legend_above, line
-from sims.reproduce.claims import OURS, Claim, observed, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
+from sims.reproduce.claims import OURS, Claims, observed, stated
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 
 CYCLES = "cycles"
 LATENCIES = {"events, up to 0.1 cycles": (0.01, 0.1), "events, up to 0.5 cycles": (0.05, 0.5)}
@@ -35,37 +34,28 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
         simulation.overlay.bootstrap()
         simulation.run(cycles)
     found = {CYCLES: simulation.tables}
-    progress(1, 3)
-    for number, (name, latency) in enumerate(LATENCIES.items()):
+    for name, latency in tracked(LATENCIES.items(), progress):
         experiment = experiment_from({**data, "engine": "events", "latency": list(latency)})
         found[name] = EventDriven(experiment, seed).run()
-        progress(2 + number, 3)
     rings = [{"curve": name, **row} for name, tables in found.items() for row in tables["rings"]]
     last = [{"curve": name, **tables["delivery"][-1]} for name, tables in found.items()]
     columns = ["curve", "hit_ratio", "spam", "messages_per_delivery", "duplicates_per_delivery", "hops_mean"]
-    tables = {
-        "rings": pd.DataFrame(rings)[["curve", "cycle", "links", "complete"]],
-        "deliveries": pd.DataFrame(last)[columns],
-    }
-    return Measured(tables, f"{n} peers, {events} events, 1 seed")
+    links = pd.DataFrame(rings)[["curve", "cycle", "links", "complete"]]
+    scale = f"{n} peers, {events} events, 1 seed"
+    return measurement(scale, rings=links, deliveries=pd.DataFrame(last)[columns])
 
 
-def judge(tables: Tables) -> list[Claim]:
-    """By events, too, rings are complete in the end and everybody is reached."""
-    claims = []
+def judge(tables: Tables) -> Claims:
+    """Both ways, all rings are complete in the end, and events reach all their subscribers."""
     hits = tables["deliveries"].set_index("curve").hit_ratio
     for name, curve in tables["rings"].groupby("curve", sort=False):
         complete = float(curve.complete.iloc[-1])
         when = curve.cycle[curve.complete >= 0.99]
-        claims += [
-            stated(f"{name}: share of complete rings in the end", OURS, 1.0, complete, complete == 1.0),
-            stated(f"{name}: hit ratio in the end", OURS, 1.0, float(hits[name]), float(hits[name]) == 1.0),
-            observed(
-                f"{name}: cycles until 99 % of the rings are complete", "not in the paper",
-                int(when.iloc[0]) if len(when) else -1,
-            ),
-        ]  # fmt: skip
-    return claims
+        yield stated(f"{name}: share of complete rings in the end", OURS, 1.0, complete, complete == 1.0)
+        yield stated(f"{name}: hit ratio in the end", OURS, 1.0, float(hits[name]), float(hits[name]) == 1.0)
+        yield observed(
+            f"{name}: cycles until 99 % of the rings are complete", int(when.iloc[0]) if len(when) else -1
+        )
 
 
 def draw(tables: Tables) -> Figures:
@@ -74,11 +64,7 @@ def draw(tables: Tables) -> Figures:
     for number, (name, curve) in enumerate(tables["rings"].groupby("curve", sort=False)):
         line(axes, number, curve.cycle, 100 * curve.complete, str(name))
     axes.set(xlabel="cycles", ylabel="complete rings (%)", ylim=(0, 103))
-    legend_above(fig, axes, 3)
-    return {"": fig}
+    return {"": legend_above(fig, axes, 3)}
 
 
-register(
-    "live-events", "One experiment driven by cycles and by events",
-    measure=measure, judge=judge, draw=draw,
-)  # fmt: skip
+register("live-events", "One experiment driven by cycles and by events", measure, judge, draw)

@@ -1,30 +1,31 @@
 """Figure 5 of Sub-2-Sub: how fast rings are built from nothing.
 
-The paper shows four of its workloads and says that all rings are set up after 40 cycles; its text speaks of 3
-and 5 attributes, uniform and power law, which are taken as the four. 1 and 2 attributes are reported beside
-them. Everything as published, one exchange per layer and cycle.
+The paper shows four workloads and says that all rings are set up after 40 cycles. Its text mentions 3 and 5
+attributes, uniform and power law; these are taken as the four. 1 and 2 attributes are reported beside them.
+Everything is as published, with one exchange per layer and cycle.
 
-The paper selects the partner of an exchange "among ring neighbours" and does not say how, and the choice
-decides the speed: both readings are run. *Least recent*: the neighbour not met for longest, new ones first.
-*Random*: any of them. Other choices are the subject of `sub2sub-choices`.
+The paper selects the partner of an exchange "among ring neighbours" without saying how, and this choice
+determines the speed, so both readings are run. *Least recent*: the neighbour of the least recent exchange,
+new ones first. *Random*: any neighbour. `sub2sub-choices` has other choices.
 
-Without faults the true neighbour is the best there is, so a complete ring stays complete: a run ends when all
-of them are, or after 90 cycles.
+Without faults a peer never replaces its true neighbour, so a complete ring stays complete: a run ends when
+all rings are complete, or after 90 cycles.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from sims.figures.style import COLOURS, band, figure, legend_above, line, stated_line
-from sims.reproduce.claims import Claim, in_words, observed, span, within
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
+from sims.engine import Simulation
+from sims.figures.style import COLOURS, figure, legend_above, seed_line, stated_line
+from sims.reproduce.claims import Claims, in_words, observed, span, within
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 from sims.reproduce.sub2sub.setting import Setting, start
-from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.ring.settings import Partner, RingSettings
 
 STATED, MOST = 40, 90  # cycles: the paper's, and those after which a run is given up
@@ -40,6 +41,15 @@ def partnered(partner: Partner) -> OverlaySettings:
     return replace(OverlaySettings.paper(), ring=RingSettings.paper(partner=partner))
 
 
+def build_rings(simulation: Simulation[Overlay], most: int) -> dict[str, Any]:
+    """Step until all rings are complete, at most `most` cycles; return the observations."""
+    simulation.execute_controls()
+    while simulation.tables["rings"][-1]["complete"] < 1.0 and simulation.cycle < most:
+        simulation.step()
+        simulation.execute_controls()
+    return simulation.tables
+
+
 def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Build the rings of eight workloads with either choice of partner."""
     size, seeds = (1_000, 3) if quick else (10_000, 3)
@@ -49,22 +59,16 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
         for reading in PARTNERS
         for s in range(seed, seed + (seeds if workload in PAPER else 1))
     ]
-    frames = []
-    for number, (reading, workload, s) in enumerate(runs):
-        frames.append(_build(Setting(workload, size, size, s), reading))
-        progress(number + 1, len(runs))
+    frames = [
+        _build(Setting(workload, size, size, s), reading) for reading, workload, s in tracked(runs, progress)
+    ]
     scale = f"{size:,} peers, {size:,} events, {seeds} seeds (1 seed for 1 and 2 attributes)"
-    return Measured({"rings": pd.concat(frames, ignore_index=True)}, scale)
+    return measurement(scale, rings=frames)
 
 
 def _build(setting: Setting, reading: str) -> pd.DataFrame:
-    """One row per cycle, until all rings are complete."""
     simulation, _ = start(setting, partnered(PARTNERS[reading]))
-    simulation.execute_controls()
-    while simulation.tables["rings"][-1]["complete"] < 1.0 and simulation.cycle < MOST:
-        simulation.step()
-        simulation.execute_controls()
-    table = pd.DataFrame(simulation.tables["rings"])[["cycle", "links", "complete"]]
+    table = pd.DataFrame(build_rings(simulation, MOST)["rings"])[["cycle", "links", "complete"]]
     return table.assign(reading=reading, workload=setting.workload, seed=setting.seed)
 
 
@@ -79,35 +83,27 @@ def _cycles(rings: pd.DataFrame, reading: str, workload: str) -> list[float]:
     return [completed(own) for _, own in mine.groupby("seed")]
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """Per workload and reading, whether the slowest seed needs at most 40 cycles."""
     rings = tables["rings"]
-    claims = []
     for reading in PARTNERS:
         for workload in PAPER:
             cycles = _cycles(rings, reading, workload)
             text = f"{Setting(workload).title}: cycles until all rings are complete, slowest seed"
-            claims.append(within(text, cycles, STATED, source=SOURCE, reading=reading, never=LATER))
-        claims.append(
-            observed(
-                "1 and 2 attributes, uniform and power law: cycles until all rings are complete", SOURCE,
-                {
-                    Setting(workload).title: in_words(max(_cycles(rings, reading, workload)), LATER)
-                    for workload in OTHERS
-                },
-                paper=f"at most {STATED}, if they are among the paper's four", reading=reading,
-            )
+            yield within(text, cycles, STATED, source=SOURCE, reading=reading, never=LATER)
+        others = {Setting(name).title: max(_cycles(rings, reading, name)) for name in OTHERS}
+        yield observed(
+            "1 and 2 attributes, uniform and power law: cycles until all rings are complete",
+            {title: in_words(cycles, LATER) for title, cycles in others.items()}, source=SOURCE,
+            paper=f"at most {STATED}, if they are among the paper's four", reading=reading,
         )  # fmt: skip
         at = rings[(rings.reading == reading) & rings.workload.isin(PAPER) & (rings.cycle <= STATED)]
         shares = at.sort_values("cycle").groupby(["workload", "seed"]).complete.last()
-        claims.append(
-            observed(
-                f"share of complete rings at cycle {STATED}, by workload, worst seed", SOURCE,
-                shares.groupby("workload").min().round(5).to_dict(), paper=1.0, interval=span(shares, 5),
-                reading=reading,
-            )
+        yield observed(
+            f"share of complete rings at cycle {STATED}, by workload, worst seed",
+            shares.groupby("workload").min().round(5).to_dict(), source=SOURCE, paper=1.0,
+            interval=span(shares, 5), reading=reading,
         )  # fmt: skip
-    return claims
 
 
 def draw(tables: Tables) -> Figures:
@@ -118,13 +114,11 @@ def draw(tables: Tables) -> Figures:
         for column, workload in enumerate(PAPER):
             panel = axes[row, column]
             mine = rings[(rings.reading == reading) & (rings.workload == workload)]
-            for number, name in enumerate(("links", "complete")):
+            labels = {"links": "ring links in place", "complete": "complete rings"}
+            for number, (name, label) in enumerate(labels.items()):
                 # A run that has ended stays as it is.
                 curves = 100 * mine.pivot(index="cycle", columns="seed", values=name).ffill()
-                cycles = curves.index.to_numpy()
-                label = {"links": "ring links in place", "complete": "complete rings"}[name]
-                line(panel, number, cycles, curves.mean(axis=1), label, markevery=8, markersize=4)
-                band(panel, number, cycles, curves.min(axis=1), curves.max(axis=1))
+                seed_line(panel, number, curves, label, markevery=8, markersize=4)
             stated_line(panel, "paper: all by 40" if not row else "", x=STATED)
             slowest = max(_cycles(rings, reading, workload))
             panel.axvline(min(slowest, MOST), color=COLOURS[1], linewidth=0.8)
@@ -140,14 +134,7 @@ def draw(tables: Tables) -> Figures:
                 panel.set_title(Setting(workload).title, fontsize=10, pad=14)
         axes[row, 0].set_ylabel(f"{reading}\n%")
     axes[0, 0].set(ylim=(-3, 104))
-    legend_above(fig, axes[0, 0], 2)
-    return {"": fig}
+    return {"": legend_above(fig, axes[0, 0], 2)}
 
 
-register(
-    "sub2sub-fig5",
-    "Ring links in place and complete rings, per cycle",
-    measure=measure,
-    judge=judge,
-    draw=draw,
-)
+register("sub2sub-fig5", "Ring links in place and complete rings, per cycle", measure, judge, draw)

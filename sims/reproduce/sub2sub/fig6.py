@@ -1,11 +1,13 @@
 """Figure 6 of Sub-2-Sub: how well events are delivered while the rings are still being built.
 
-Everything as in the paper: one exchange per layer and cycle, one random shortcut along proximity or random
-links; both readings of the partner of a ring exchange (see `fig5`). Each of the test events enters at a
-random one of its subscribers, anew in each cycle.
+Everything is as in the paper: one exchange per layer and cycle, one random shortcut along proximity or random
+links; both readings of the partner of a ring exchange (see `fig5`). In each cycle each test event is
+published by a random subscriber of it.
 """
 
 from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,10 +15,9 @@ import pandas as pd
 from sims.engine import Schedule
 from sims.figures.style import COLOURS, figure, legend_above
 from sims.observers import Delivery
-from sims.reproduce.claims import Claim, in_words, last_cycle, observed, span, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, part
-from sims.reproduce.sub2sub.fig5 import PARTNERS, partnered
+from sims.reproduce.claims import Claims, in_words, last_cycle, observed, span, stated
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.sub2sub.fig5 import PARTNERS, build_rings, partnered
 from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.events.dissemination import DisseminationSettings
 
@@ -27,28 +28,18 @@ SOURCE = "Sub-2-Sub, Section 5 and Figure 6: dissemination is complete even befo
 def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Publish the test events after every cycle of an overlay that starts from nothing."""
     size, seeds = (1_000, 2) if quick else (10_000, 3)
-    runs = [(reading, s) for reading in PARTNERS for s in range(seed, seed + seeds)]
-    frames = [
-        _run(reading, size, s, part(progress, number, len(runs))) for number, (reading, s) in enumerate(runs)
-    ]
-    scale = f"{size:,} peers, {size:,} events, {seeds} seeds"
-    return Measured({"delivery": pd.concat(frames, ignore_index=True)}, scale)
+    runs = tracked(product(PARTNERS, range(seed, seed + seeds)), progress)
+    frames = [_run(reading, size, s) for reading, s in runs]
+    return measurement(f"{size:,} peers, {size:,} events, {seeds} seeds", delivery=frames)
 
 
-def _run(reading: str, size: int, seed: int, progress: Progress) -> pd.DataFrame:
+def _run(reading: str, size: int, seed: int) -> pd.DataFrame:
     """One row per cycle, until all rings are complete."""
     simulation, events = start(Setting("power-law-3", size, size, seed), partnered(PARTNERS[reading]))
     simulation.controls.append((Schedule(), Delivery(events, DisseminationSettings.paper(shortcuts=1))))
-    simulation.execute_controls()
-    while simulation.tables["rings"][-1]["complete"] < 1.0 and simulation.cycle < CYCLES[reading]:
-        simulation.step()
-        simulation.execute_controls()
-        progress(simulation.cycle, CYCLES[reading])
-    table = pd.DataFrame(simulation.tables["delivery"])[
-        ["cycle", "hit_ratio", "complete", "incomplete_hit_ratio"]
-    ]
-    table["rings_complete"] = pd.DataFrame(simulation.tables["rings"]).complete
-    return table.assign(reading=reading, seed=seed)
+    found = build_rings(simulation, CYCLES[reading])
+    table = pd.DataFrame(found["delivery"])[["cycle", "hit_ratio", "complete", "incomplete_hit_ratio"]]
+    return table.assign(rings_complete=pd.DataFrame(found["rings"]).complete, reading=reading, seed=seed)
 
 
 def _first_at_one(run: pd.DataFrame, name: str) -> float:
@@ -56,9 +47,8 @@ def _first_at_one(run: pd.DataFrame, name: str) -> float:
     return last_cycle(run.cycle, run[name] < 1.0, run.cycle.min() - 1.0) + 1
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """Whether deliveries are all complete in an earlier cycle than the rings, in every seed."""
-    claims = []
     for reading, own in tables["delivery"].groupby("reading", sort=False):
         runs = [run for _, run in own.groupby("seed")]
         delivered = [_first_at_one(run, "complete") for run in runs]
@@ -73,27 +63,21 @@ def judge(tables: Tables) -> list[Claim]:
             for run, d in zip(runs, delivered, strict=True)
             if np.isfinite(d)
         ]
-        claims += [
-            stated(
-                "first cycle from which on every event is delivered to everybody, and first cycle with all "
-                "rings complete, per seed",
-                SOURCE, "the first is earlier",
-                words, all(earlier), reading=str(reading),
-            ),
-            observed(
-                "share of complete rings when all events are delivered completely, mean of seeds", SOURCE,
-                round(float(np.mean(open_yet)), 4) if open_yet else "not reached", paper="below 1",
-                interval=span(open_yet) if open_yet else None, reading=str(reading),
-            ),
-        ]  # fmt: skip
-    return claims
+        yield stated(
+            "first cycle from which on every event is delivered to everybody, and first cycle with all "
+            "rings complete, per seed", SOURCE, "the first is earlier", words, all(earlier), reading=reading,
+        )  # fmt: skip
+        yield observed(
+            "share of complete rings when all events are delivered completely, mean of seeds",
+            round(float(np.mean(open_yet)), 4) if open_yet else "not reached", source=SOURCE, paper="below 1",
+            interval=span(open_yet) if open_yet else None, reading=reading,
+        )  # fmt: skip
 
 
 def draw(tables: Tables) -> Figures:
     """Bars as in the paper, and the rings of Figure 5 as a line."""
-    readings = list(PARTNERS)
     fig, panels = figure(1, 2, figsize=(11.6, 4.4), sharey=True)
-    for axes, reading in zip(panels, readings, strict=True):
+    for axes, reading in zip(panels, PARTNERS, strict=True):
         own = tables["delivery"][tables["delivery"].reading == reading]
         means = {
             name: 100 * own.pivot(index="cycle", columns="seed", values=name)
@@ -101,35 +85,22 @@ def draw(tables: Tables) -> Figures:
         }
         cycles = means["complete"].index
         complete, rings = means["complete"].ffill(), means["rings_complete"].ffill()
+        partly = {"color": "#cccccc", "label": "hit ratio of incomplete disseminations"}
+        axes.bar(cycles, means["incomplete_hit_ratio"].mean(axis=1), 0.9, **partly)
+        mean = complete.mean(axis=1)
+        error = [mean - complete.min(axis=1), complete.max(axis=1) - mean]
         axes.bar(
-            cycles, means["incomplete_hit_ratio"].mean(axis=1), 0.9, color="#cccccc",
-            label="hit ratio of incomplete disseminations",
-        )  # fmt: skip
-        error = [complete.mean(axis=1) - complete.min(axis=1), complete.max(axis=1) - complete.mean(axis=1)]
-        axes.bar(
-            cycles, complete.mean(axis=1), 0.55, color=COLOURS[0], label="complete disseminations",
-            yerr=error,
+            cycles, mean, 0.55, color=COLOURS[0], label="complete disseminations", yerr=error,
             error_kw={"elinewidth": 0.8},
         )  # fmt: skip
         axes.plot(cycles, rings.mean(axis=1), color=COLOURS[1], linestyle="--", label="complete rings")
-        axes.fill_between(
-            cycles, rings.min(axis=1), rings.max(axis=1), color=COLOURS[1], alpha=0.2, linewidth=0
-        )
-        axes.set(
-            xlabel="cycle",
-            ylim=(0, 104),
-            title=f"{reading}\n(paper: blue reaches 100 % before the dashed line)",
-        )
+        look = {"color": COLOURS[1], "alpha": 0.2, "linewidth": 0}
+        axes.fill_between(cycles, rings.min(axis=1), rings.max(axis=1), **look)
+        title = f"{reading}\n(paper: blue reaches 100 % before the dashed line)"
+        axes.set(xlabel="cycle", ylim=(0, 104), title=title)
         axes.title.set_fontsize(10)
     panels[0].set_ylabel("%")
-    legend_above(fig, panels[0], 3)
-    return {"": fig}
+    return {"": legend_above(fig, panels[0], 3)}
 
 
-register(
-    "sub2sub-fig6",
-    "Hit ratio and complete disseminations, per cycle",
-    measure=measure,
-    judge=judge,
-    draw=draw,
-)
+register("sub2sub-fig6", "Hit ratio and complete disseminations, per cycle", measure, judge, draw)

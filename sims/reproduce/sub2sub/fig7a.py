@@ -1,22 +1,23 @@
 """Figure 7a of Sub-2-Sub: how long rings are.
 
-A ring is as long as its event has subscribers, so this is about the workload alone. The paper gives no
-formulas for its distributions; those of `workloads.spec.catalogue` were chosen because they come close to the
-lengths with three attributes, so these lengths are an observation: they test our choice, not the paper. What
-can fail is whether the same widths give the lengths that the paper states for five attributes. They do not:
-most rings do have 2 or 3 subscribers, but not all (`benchmarks/ring_sizes.py` tries other readings). Lengths
-depend on the number of subscribers: the quick form has as many peers as the full one, and fewer seeds.
+The length of a ring is the number of subscribers of its event, so it depends on the workload alone. The paper
+gives no formulas for its distributions. Those of `workloads.spec.catalogue` were chosen to match the lengths
+with three attributes, so these lengths are an observation: they test our choice, not the paper. The verdict
+is whether the same widths give the lengths that the paper states for five attributes. They do not: most rings
+have 2 or 3 subscribers, but not all (`benchmarks/ring_sizes.py` tries other readings). Lengths depend on the
+number of subscribers, so the quick form has as many peers as the full one, and fewer seeds.
 """
 
 from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from sims.figures.style import figure, legend_beside, line, stated_line
-from sims.reproduce.claims import Claim, observed, span, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
+from sims.reproduce.claims import Claims, observed, span, stated
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 from sims.reproduce.sub2sub.setting import Setting
 from sub2sub.geometry.matching import match
 from workloads import named
@@ -30,49 +31,39 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Match test events with subscribers."""
     seeds = 2 if quick else 5
     frames = []
-    runs = [(workload, s) for workload in WORKLOADS for s in range(seed, seed + seeds)]
-    for number, (workload, s) in enumerate(runs):
+    for workload, s in tracked(product(WORKLOADS, range(seed, seed + seeds)), progress):
         spec = named(workload)
         lows, highs = spec.subscriptions(SIZE, s)
         lengths = match(lows, highs, spec.events(SIZE, s, lows, highs)).sizes()
         frames.append(pd.DataFrame({"workload": workload, "seed": s, "length": lengths}))
-        progress(number + 1, len(runs))
-    table = pd.concat(frames, ignore_index=True)
-    return Measured({"lengths": table}, f"{SIZE:,} peers, {SIZE:,} events, {seeds} seeds")
+    return measurement(f"{SIZE:,} peers, {SIZE:,} events, {seeds} seeds", lengths=frames)
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """Shortest and longest rings."""
     table = tables["lengths"]
     by = {name: own.groupby("seed").length for name, own in table.groupby("workload")}
     three = by["power-law-3"]
-    claims = [
-        observed(
-            "3 attributes, power law: shortest and longest ring, mean of seeds (our widths were chosen for "
-            "this)",
-            "Sub-2-Sub, Section 5: 2 to 246 subscribers",
-            {"shortest": float(three.min().mean()), "longest": round(float(three.max().mean()), 1)},
-            paper={"shortest": 2, "longest": LONGEST},
-            interval={"longest": span(three.max())},
-        )
-    ]  # fmt: skip
+    yield observed(
+        "3 attributes, power law: shortest and longest ring, mean of seeds (our widths were chosen for this)",
+        {"shortest": float(three.min().mean()), "longest": round(float(three.max().mean()), 1)},
+        source="Sub-2-Sub, Section 5: 2 to 246 subscribers", paper={"shortest": 2, "longest": LONGEST},
+        interval={"longest": span(three.max())},
+    )  # fmt: skip
     for workload in ("uniform-5", "power-law-5"):
         five = by[workload]
         short = five.apply(lambda lengths: float((lengths <= LONGEST_OF_FIVE).mean()))
-        claims += [
-            stated(
-                f"{Setting(workload).title}: longest ring, over all seeds",
-                "Sub-2-Sub, Section 5: with five attributes rings are trivially short, 2 to 3 subscribers",
-                f"at most {LONGEST_OF_FIVE}", int(five.max().max()), five.max().max() <= LONGEST_OF_FIVE,
-                interval=span(five.max()), reading="widths that give the paper's lengths with 3 attributes",
-            ),
-            observed(
-                f"{Setting(workload).title}: share of rings of 2 or 3 subscribers, mean of seeds",
-                "Sub-2-Sub, Section 5: 2 to 3 subscribers", round(float(short.mean()), 4), paper=1.0,
-                interval=span(short),
-            ),
-        ]  # fmt: skip
-    return claims
+        yield stated(
+            f"{Setting(workload).title}: longest ring, over all seeds",
+            "Sub-2-Sub, Section 5: with five attributes rings are trivially short, 2 to 3 subscribers",
+            f"at most {LONGEST_OF_FIVE}", int(five.max().max()), five.max().max() <= LONGEST_OF_FIVE,
+            interval=span(five.max()), reading="widths that give the paper's lengths with 3 attributes",
+        )  # fmt: skip
+        yield observed(
+            f"{Setting(workload).title}: share of rings of 2 or 3 subscribers, mean of seeds",
+            round(float(short.mean()), 4), source="Sub-2-Sub, Section 5: 2 to 3 subscribers", paper=1.0,
+            interval=span(short),
+        )  # fmt: skip
 
 
 def draw(tables: Tables) -> Figures:
@@ -98,4 +89,4 @@ def draw(tables: Tables) -> Figures:
     return {"": fig}
 
 
-register("sub2sub-fig7a", "Distribution of ring lengths", measure=measure, judge=judge, draw=draw)
+register("sub2sub-fig7a", "Distribution of ring lengths", measure, judge, draw)

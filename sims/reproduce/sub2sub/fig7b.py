@@ -1,9 +1,9 @@
-"""Figure 7b of Sub-2-Sub: hops to complete dissemination against ring length; and what shortcuts cost.
+"""Figure 7b of Sub-2-Sub: hops to complete dissemination against ring length; and the cost of shortcuts.
 
-Hops count from the subscriber an event enters at, a random one. "Logarithmic" is tested as follows: a
-log2(length) + b fits the mean hops of each length better than a straight line in the length does, and
-explains at least 0.9 of their variance. `sub2sub-shortcuts` goes beyond the figure: 0 to 4 shortcuts, with
-the same fit, and the messages they cost, by the definition of `sub2sub.events.outcome`.
+Hops count from the publisher, a random subscriber of the event. "Logarithmic" means here: a log2(length) + b
+fits the mean hops of each length better than a straight line in the length, and explains at least 0.9 of
+their variance. `sub2sub-shortcuts` goes beyond the figure: 0 to 4 shortcuts with the same fit, and their cost
+in messages, as `sub2sub.events.outcome` defines it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sims.figures.style import COLOURS, figure, legend_beside, line
-from sims.reproduce.claims import Claim, observed, span, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Tables
+from sims.figures.style import COLOURS, figure, legend_beside, line, seed_bars
+from sims.reproduce.claims import Claims, observed, rounded, span, stated
+from sims.reproduce.reproduction import Figures, Tables, register
 from sims.reproduce.sub2sub.converged_events import SHORTCUTS, converged_events
 
 EXPLAINED = 0.9
@@ -56,40 +55,35 @@ def _fits(events: pd.DataFrame) -> tuple[Fit, Fit]:
     return fit(np.log2(lengths), hops), fit(lengths, hops)
 
 
-def judge_hops(tables: Tables) -> list[Claim]:
+def judge_hops(tables: Tables) -> Claims:
     """Whether hops grow logarithmically with one shortcut, and all events are complete."""
     events = tables["events"][tables["events"].shortcuts == 1]
     seeds = [own for _, own in events.groupby("seed")]
     log, linear = (np.array(column) for column in zip(*(_fits(own) for own in seeds), strict=True))
     complete = [float((own.reached == own.matches).mean()) for own in seeds]
-    return [
-        stated(
-            "share of disseminations that are complete on a settled overlay, worst seed",
-            "Sub-2-Sub, Section 4.2: forwarding along ring links gives a hit ratio of 100 %",
-            1.0, min(complete), min(complete) == 1.0, interval=span(complete),
-        ),
-        stated(
-            "hops to complete dissemination grow logarithmically with ring length: R squared of a "
-            f"log2(length) + b is at least {EXPLAINED} and above that of a straight line, in every seed",
-            "Sub-2-Sub, Section 5 and Figure 7b: the relation is of logarithmic fashion; the bound is ours",
-            "logarithmic",
-            {"R2 log": round(float(log[:, 2].mean()), 4), "R2 line": round(float(linear[:, 2].mean()), 4)},
-            bool((log[:, 2] >= EXPLAINED).all() and (log[:, 2] > linear[:, 2]).all()),
-            interval={"R2 log": span(log[:, 2]), "R2 line": span(linear[:, 2])},
-        ),
-        observed(
-            "slope and offset of the logarithm, most hops of any event",
-            "Sub-2-Sub, Figure 7b: a plot whose numbers are lost",
-            {
-                "slope": round(float(log[:, 0].mean()), 3), "offset": round(float(log[:, 1].mean()), 3),
-                "most hops": int(events.hops.max()),
-            },
-            interval={"slope": span(log[:, 0]), "offset": span(log[:, 1])},
-        ),
-    ]  # fmt: skip
+    most = int(events.hops.max())
+    yield stated(
+        "share of disseminations that are complete on a settled overlay, worst seed",
+        "Sub-2-Sub, Section 4.2: forwarding along ring links gives a hit ratio of 100 %", 1.0, min(complete),
+        min(complete) == 1.0, interval=span(complete),
+    )  # fmt: skip
+    yield stated(
+        "hops to complete dissemination grow logarithmically with ring length: R squared of a log2(length) "
+        f"+ b is at least {EXPLAINED} and above that of a straight line, in every seed",
+        "Sub-2-Sub, Section 5 and Figure 7b: the relation is of logarithmic fashion; the bound is ours",
+        "logarithmic", rounded({"R2 log": log[:, 2].mean(), "R2 line": linear[:, 2].mean()}),
+        bool((log[:, 2] >= EXPLAINED).all() and (log[:, 2] > linear[:, 2]).all()),
+        interval={"R2 log": span(log[:, 2]), "R2 line": span(linear[:, 2])},
+    )  # fmt: skip
+    yield observed(
+        "slope and offset of the logarithm, most hops of any event",
+        {**rounded({"slope": log[:, 0].mean(), "offset": log[:, 1].mean()}, 3), "most hops": most},
+        source="Sub-2-Sub, Figure 7b: a plot whose numbers are lost",
+        interval={"slope": span(log[:, 0]), "offset": span(log[:, 1])},
+    )  # fmt: skip
 
 
-def judge_shortcuts(tables: Tables) -> list[Claim]:
+def judge_shortcuts(tables: Tables) -> Claims:
     """Linear time without shortcuts, close to logarithmic with them; what they cost."""
     events = tables["events"]
     explained = {
@@ -99,28 +93,24 @@ def judge_shortcuts(tables: Tables) -> list[Claim]:
     alone = events[events.shortcuts == 0]
     half = float((alone.hops == alone.matches // 2).mean())
     cost = events.groupby("shortcuts")[["billed", "deliveries"]].sum()
-    per_delivery = {f"{k} shortcuts": round(float(v), 3) for k, v in (cost.billed / cost.deliveries).items()}
-    return [
-        stated(
-            "the ring alone takes linear time: share of events that take half the ring length in hops",
-            "Sub-2-Sub, Section 4.2: ring links alone need linear time", 1.0, half, half == 1.0,
-        ),
-        stated(
-            f"one random shortcut: R squared of a log2(length) + b, worst seed (at least {EXPLAINED})",
-            "Sub-2-Sub, Section 4.2: as few as one random matching node make it close to logarithmic; the "
-            "bound is ours",
-            "close to logarithmic", round(min(explained[1]), 4), min(explained[1]) >= EXPLAINED,
-            interval=span(explained[1]),
-        ),
-        observed(
-            f"R squared of a log2(length) + b with 0 to {SHORTCUTS[-1]} shortcuts, worst seed",
-            "not in the paper",
-            {f"{k} shortcuts": round(min(values), 4) for k, values in explained.items()},
-        ),
-        observed(
-            f"messages per delivery with 0 to {SHORTCUTS[-1]} shortcuts", "not in the paper", per_delivery
-        ),
-    ]  # fmt: skip
+    yield stated(
+        "the ring alone takes linear time: share of events that take half the ring length in hops",
+        "Sub-2-Sub, Section 4.2: ring links alone need linear time", 1.0, half, half == 1.0,
+    )  # fmt: skip
+    yield stated(
+        f"one random shortcut: R squared of a log2(length) + b, worst seed (at least {EXPLAINED})",
+        "Sub-2-Sub, Section 4.2: as few as one random matching node make it close to logarithmic; the bound "
+        "is ours", "close to logarithmic", round(min(explained[1]), 4), min(explained[1]) >= EXPLAINED,
+        interval=span(explained[1]),
+    )  # fmt: skip
+    yield observed(
+        f"R squared of a log2(length) + b with 0 to {SHORTCUTS[-1]} shortcuts, worst seed",
+        rounded({k: min(values) for k, values in explained.items()}, 4, "{} shortcuts"),
+    )  # fmt: skip
+    yield observed(
+        f"messages per delivery with 0 to {SHORTCUTS[-1]} shortcuts",
+        rounded(cost.billed / cost.deliveries, 3, "{} shortcuts"),
+    )  # fmt: skip
 
 
 def _draw_hops(tables: Tables) -> Figures:
@@ -129,9 +119,8 @@ def _draw_hops(tables: Tables) -> Figures:
     lengths, hops = _by_length(events)
     fig, axes = figure()
     jitter = np.random.default_rng(0).uniform(-0.3, 0.3, len(events))
-    axes.scatter(
-        events.matches, events.hops + jitter, s=3, color="#cccccc", label="an event", rasterized=True
-    )
+    look = {"s": 3, "color": "#cccccc", "label": "an event", "rasterized": True}
+    axes.scatter(events.matches, events.hops + jitter, **look)
     axes.scatter(lengths, hops, s=12, color=COLOURS[0], label="mean per ring length", zorder=3)
     curve = f"{log.slope:.2f} log2(length) {log.offset:+.2f}\n(R² = {log.explained:.3f})"
     axes.plot(lengths, log.slope * np.log2(lengths) + log.offset, color=COLOURS[1], label=curve, zorder=4)
@@ -167,12 +156,7 @@ def _draw_shortcuts(tables: Tables) -> Figures:
     left.legend(title="shortcuts", fontsize=8, loc="upper left")
     cost = events.groupby(["seed", "shortcuts"])[["billed", "duplicates", "deliveries"]].sum()
     for number, (name, label) in enumerate((("billed", "messages"), ("duplicates", "of which duplicates"))):
-        shares = (cost[name] / cost.deliveries).unstack("seed")
-        low, high = shares.mean(axis=1) - shares.min(axis=1), shares.max(axis=1) - shares.mean(axis=1)
-        line(right, number, list(SHORTCUTS), shares.mean(axis=1), label)
-        right.errorbar(
-            list(SHORTCUTS), shares.mean(axis=1), [low, high], fmt="none", color=COLOURS[number], capsize=3
-        )
+        seed_bars(right, number, (cost[name] / cost.deliveries).unstack("seed"), label)
     right.set(
         xlabel="shortcuts", ylabel="per delivery", xticks=list(SHORTCUTS), ylim=(0, None), title="Messages"
     )
@@ -182,9 +166,9 @@ def _draw_shortcuts(tables: Tables) -> Figures:
 
 register(
     "sub2sub-fig7b", "Hops to complete dissemination against ring length",
-    measure=converged_events, judge=judge_hops, draw=_draw_hops,
+    converged_events, judge_hops, _draw_hops,
 )  # fmt: skip
 register(
     "sub2sub-shortcuts", "Hops and messages against the number of shortcuts",
-    measure=converged_events, judge=judge_shortcuts, draw=_draw_shortcuts,
+    converged_events, judge_shortcuts, _draw_shortcuts,
 )  # fmt: skip

@@ -1,13 +1,13 @@
-"""Following an overlay through a fault: what the experiments on faults have in common.
+"""Base of the experiments on faults: an overlay is observed before, during and after a fault.
 
-3 attributes, power law. Two forms side by side: as published, where dead ring neighbours are never forgotten
-and nothing heals; and as extended here, the default: ages, probes, hello, repeated requests, the rendezvous
-(see `sub2sub.ring.probing`, `sub2sub.ring.layer`, `sub2sub.cyclon.layer`, `sub2sub.cyclon.rendezvous`). The
-overlay is built once per form and seed; each level of a fault happens to a copy of it. Rings among the living
-and the fate of test events are observed every other cycle, from the cycle of the fault on, before anybody can
-react to it.
+3 attributes, power law. There are two forms: as published, in which dead ring neighbours are never dropped
+and rings do not heal; and extended, the default of this project, with ages, probes, hello, repeated requests
+and the rendezvous (see `sub2sub.ring.probing`, `sub2sub.ring.layer`, `sub2sub.cyclon.layer`,
+`sub2sub.cyclon.rendezvous`). The overlay is built once per form and seed; each level of a fault happens to a
+copy of it. Rings of live peers and deliveries of test events are observed every other cycle, from the cycle
+of the fault on, before any peer can react to it.
 
-The paper says nothing of faults: verdicts are about absolute bounds of ours, in the worst seed.
+The paper does not mention faults: verdicts are about absolute bounds of ours, in the worst seed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,10 @@ import pandas as pd
 
 from sims.engine import Schedule, Simulation
 from sims.engine.control import Control
-from sims.figures.style import band, figure, legend_above, line
+from sims.figures.style import figure, legend_above, seed_line
 from sims.observers import Delivery, RingCompleteness
-from sims.reproduce.claims import Claim, in_words, last_cycle, observed, within
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
+from sims.reproduce.claims import Claim, Claims, in_words, last_cycle, observed, within
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register
 from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
@@ -35,15 +35,13 @@ PUBLISHED, EXTENDED = "as published", "extended"
 TABLE = "faults"
 Faults = list[tuple[Schedule, Control[Overlay]]]
 Level = float | str
-Numbers = np.ndarray
-
 Forms = Mapping[str, tuple[OverlaySettings, DisseminationSettings]]
 
 FORMS: Forms = {
     PUBLISHED: (OverlaySettings.paper(), DisseminationSettings.paper()),
     EXTENDED: (OverlaySettings(), DisseminationSettings()),
 }
-_COLUMNS = ("form", "level", "seed", "cycle", "rings", "links", "hit_ratio", "complete", "spam", "failed")
+COLUMNS = ["form", "level", "seed", "cycle", "rings", "links", "hit_ratio", "complete", "spam", "failed"]
 
 
 @dataclass(frozen=True)
@@ -54,8 +52,10 @@ class FaultScenario:
     ----------
     id, title : str
         Of the experiment.
+    judge : callable
+        judge(seen): the claims.
     levels, quick_levels : sequence of float or str
-        How strong it is, or how it comes: one curve each.
+        The strengths or kinds of the fault, with one curve each.
     faults : callable
         faults(level, peers, seed): controls; their cycles count from when the overlay is built.
     label : callable
@@ -65,15 +65,18 @@ class FaultScenario:
     built : int
         Cycles given to build the rings before.
     spare : float
-        Room for newcomers, per peer.
+        Places for newcomers, per peer.
     every : int
         Cycles between two observations.
     forms : mapping
         Settings of the overlay and of dissemination, by name.
+    draw : callable
+        draw(scenario, tables): the figure; rings and hit ratio if not given.
     """
 
     id: str
     title: str
+    judge: Callable[[Seen], Claims]
     levels: Sequence[Level]
     quick_levels: Sequence[Level]
     faults: Callable[[Any, int, int], Faults]
@@ -83,11 +86,21 @@ class FaultScenario:
     spare: float = 0.0
     every: int = 2
     forms: Forms = field(default_factory=lambda: FORMS)
+    draw: Callable[[FaultScenario, Tables], Figures] | None = None
+
+    def register(self) -> None:
+        """Register the fault as an experiment."""
+
+        def judge(tables: Tables) -> Claims:
+            return self.judge(Seen(tables[TABLE]))
+
+        judge.__module__ = self.judge.__module__
+        register(self.id, self.title, partial(follow, self), judge, partial(self.draw or _draw, self))
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What was observed of a fault: the table, and how to ask it."""
+    """The observations of a fault, and queries of them."""
 
     table: pd.DataFrame
 
@@ -118,27 +131,22 @@ class Seen:
         """Per seed: the last value of a column."""
         return [float(run[column].iloc[-1]) for run in self.runs(form, level)]
 
-    def within(
-        self, text: str, level: Level, column: str, most: int, *, since: int = 0, full: float = 1.0
-    ) -> Claim:
+    def within(self, text: str, level: Level, column: str, most: int, *, since: int = 0) -> Claim:
         """A claim that the extended form recovers within `most` cycles, in every seed."""
-        cycles = self.recoveries(EXTENDED, level, column, since, full)
-        return within(f"{text}, extended, worst seed", cycles, most)
+        return within(f"{text}, extended, worst seed", self.recoveries(EXTENDED, level, column, since), most)
 
     def published(self, text: str, column: str, since: int = 0) -> Claim:
         """An observation: when the form as published recovers, by level."""
-        cycles = {
-            str(level): in_words(max(self.recoveries(PUBLISHED, level, column, since)))
-            for level in self.levels
-        }
-        return observed(f"{text}, as published, worst seed", "not in the paper", cycles)
+        cycles = {level: max(self.recoveries(PUBLISHED, level, column, since)) for level in self.levels}
+        words = {str(level): in_words(most) for level, most in cycles.items()}
+        return observed(f"{text}, as published, worst seed", words)
 
     def spam(self) -> Claim:
-        """An observation: messages to peers that do not match, of which a sender knows better."""
+        """An observation: messages to peers that do not match."""
         return observed(
             "messages per event to peers that do not match, mean over all cycles (0 by construction unless "
-            "subscriptions change)", "Sub-2-Sub, Section 4.2: spam is out of the question",
-            float(self.table.spam.mean()), paper=0,
+            "subscriptions change)", float(self.table.spam.mean()), paper=0,
+            source="Sub-2-Sub, Section 4.2: spam is out of the question",
         )  # fmt: skip
 
 
@@ -168,8 +176,8 @@ def follow(scenario: FaultScenario, quick: bool, seed: int, progress: Progress) 
                 faults = scenario.faults(level, size, s)
                 followed = _followed(copy.deepcopy(whole), scenario, faults, events, dissemination, counted)
                 rows += [(form, level, s, *values) for values in followed]
-    table = pd.DataFrame(rows, columns=list(_COLUMNS))
-    return Measured({TABLE: table}, f"{size:,} peers, {size // 5:,} events, {seeds} seeds")
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    return measurement(f"{size:,} peers, {size // 5:,} events, {seeds} seeds", faults=table)
 
 
 def _counted(progress: Progress, steps: int) -> Iterator[None]:
@@ -179,13 +187,9 @@ def _counted(progress: Progress, steps: int) -> Iterator[None]:
 
 
 def _followed(
-    simulation: Simulation[Overlay],
-    scenario: FaultScenario,
-    faults: Faults,
-    events: Numbers,
-    dissemination: DisseminationSettings,
-    counted: Iterator[None],
-) -> Iterator[tuple[object, ...]]:
+    simulation: Simulation[Overlay], scenario: FaultScenario, faults: Faults, events: np.ndarray,
+    dissemination: DisseminationSettings, counted: Iterator[None],
+) -> Iterator[tuple[object, ...]]:  # fmt: skip
     """What is observed of one overlay at one level, cycle by cycle."""
     built = simulation.cycle
     simulation.controls = [
@@ -216,34 +220,13 @@ def _draw(scenario: FaultScenario, tables: Tables) -> Figures:
         for side, form in enumerate(FORMS):
             panel = axes[row, side]
             for number, level in enumerate(seen.levels):
-                curves = 100 * pd.concat(seen.runs(form, level)).pivot(
-                    index="cycle", columns="seed", values=column
-                )
-                line(panel, number, curves.index, curves.mean(axis=1), scenario.label(level), markevery=4)
-                band(panel, number, curves.index, curves.min(axis=1), curves.max(axis=1))
+                own = pd.concat(seen.runs(form, level))
+                curves = 100 * own.pivot(index="cycle", columns="seed", values=column)
+                seed_line(panel, number, curves, scenario.label(level), markevery=4)
             panel.set_title(f"{name}, {form}", fontsize=10)
             panel.set_ylim(-3, 103)
     for panel in axes[1]:
         panel.set_xlabel("cycles after the fault" if scenario.built else "cycle")
     for panel in axes[:, 0]:
         panel.set_ylabel("%")
-    legend_above(fig, axes[0, 0], len(seen.levels))
-    return {"": fig}
-
-
-def register_scenario(
-    scenario: FaultScenario,
-    judge: Callable[[Seen], list[Claim]],
-    draw: Callable[[FaultScenario, Tables], Figures] = _draw,
-) -> None:
-    """Register a fault as an experiment."""
-
-    def judge_tables(tables: Tables) -> list[Claim]:
-        return judge(Seen(tables[TABLE]))
-
-    judge_tables.__module__ = judge.__module__
-    register(
-        scenario.id, scenario.title,
-        measure=lambda quick, seed, progress: follow(scenario, quick, seed, progress),
-        judge=judge_tables, draw=lambda tables: draw(scenario, tables),
-    )  # fmt: skip
+    return {"": legend_above(fig, axes[0, 0], len(seen.levels))}

@@ -1,4 +1,4 @@
-"""Publishers that gossip: CYCLON and VICINITY exchanges as Sub-2-Sub, Section 4.1 has them.
+"""Publishers that gossip with CYCLON and VICINITY exchanges (Sub-2-Sub, Section 4.1).
 
 The paper lets a publisher build views of random and of overlapping-interest links like a subscriber, without
 ring links, and gossip greedily until a view has a peer that matches. `sub2sub.events.publishing` reads that
@@ -8,10 +8,10 @@ as a walk with one list; here it is taken literally. In each cycle a publisher
 - exchanges with the oldest of its proximity links (a random link, as long as it has none), and gets those of
   that peer's proximity and random links (with `ring_offers` of its ring links, too) that are nearest to
   its event;
-- and keeps the nearest it has seen of all that, its own random links included.
+- and keeps the nearest of all peers it has seen, its own random links included.
 
-A publisher is not put into the views of others: it joins one at a time and is gone in a few cycles, as in the
-paper's test of single joins. Views of subscribers stay as they are meanwhile.
+Publishers do not enter the views of others: as in the paper's test of single joins, they join one at a time
+and stay for a few cycles. The views of subscribers do not change meanwhile.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sub2sub.geometry.boxes import points
+from sub2sub.geometry.boxes import Boxes, points
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.views import view_links
 
@@ -56,61 +56,41 @@ def gossip_to_match(
     """
     views = views or PublisherViews()
     at = points(events, links.d)
-    lows, highs = links.boxes[:, 0, : links.d], links.boxes[:, 1, : links.d]
     dice = np.random.Generator(np.random.Philox(seed))
-    return np.array([_one(links, lows, highs, event, most, dice, views) for event in at], np.int64)
+    return np.array([_one(links, event, most, dice, views) for event in at], np.int64)
 
 
 def _one(
-    links: Links,
-    lows: NDArray[np.float64],
-    highs: NDArray[np.float64],
-    event: NDArray[np.float64],
-    most: int,
-    dice: np.random.Generator,
-    views: PublisherViews,
+    links: Links, event: NDArray[np.float64], most: int, dice: np.random.Generator, views: PublisherViews
 ) -> int:
+    boxes = links.boxes[:, 0, : links.d], links.boxes[:, 1, : links.d]
     # Both views are kept oldest first: a peer that is contacted moves to the end.
-    random, near = [int(dice.integers(len(lows)))], list[int]()
+    random, near = [int(dice.integers(len(links.boxes)))], list[int]()
     for cycle in range(1, most + 1):
         partner = random.pop(0)
-        offered = _random_links(links, partner)
-        fresh = dice.permutation(offered)[: views.shuffle].tolist()
+        fresh = dice.permutation(_view(links.random, partner))[: views.shuffle].tolist()
         random = [*(peer for peer in random if peer not in fresh), *fresh, partner][-views.random :]
         partner = near.pop(0) if near else int(dice.choice(random))
-        offered = np.union1d(_near_links(links, partner), _random_links(links, partner))
+        offered = np.union1d(_view(links.near, partner), _view(links.random, partner))
         if views.ring_offers:
-            offered = np.union1d(offered, _ring_links(links, partner))
-        offered = _nearest(offered, lows, highs, event, views.shuffle)
+            start, size = links.ring_start[partner], links.ring_size[partner]
+            offered = np.union1d(offered, links.ring_peer[start : start + size].astype(np.int64))
+        offered = _nearest(offered, boxes, event, views.shuffle)
         seen = np.array(list(dict.fromkeys([*near, partner, *random, *offered.tolist()])))
-        if ((lows[seen] <= event) & (event < highs[seen])).all(axis=1).any():
+        if ((boxes[0][seen] <= event) & (event < boxes[1][seen])).all(axis=1).any():
             return cycle
-        kept = set(_nearest(seen, lows, highs, event, views.near).tolist())
+        kept = set(_nearest(seen, boxes, event, views.near).tolist())
         near = [peer for peer in [*near, *offered.tolist(), *random] if peer in kept]
         near = [*dict.fromkeys(near), *([partner] if partner in kept and partner not in near else [])]
     return -1
 
 
-def _nearest(
-    peers: Peers,
-    lows: NDArray[np.float64],
-    highs: NDArray[np.float64],
-    event: NDArray[np.float64],
-    count: int,
-) -> Peers:
+def _nearest(peers: Peers, boxes: Boxes, event: NDArray[np.float64], count: int) -> Peers:
+    lows, highs = boxes
     gaps = np.maximum(np.maximum(lows[peers] - event, event - highs[peers]), 0.0)
     chosen: Peers = peers[np.argsort((gaps**2).sum(axis=1), kind="stable")[:count]]
     return chosen
 
 
-def _random_links(links: Links, peer: int) -> Peers:
-    return view_links(links.random[peer][None])[1]
-
-
-def _ring_links(links: Links, peer: int) -> Peers:
-    start = links.ring_start[peer]
-    return links.ring_peer[start : start + links.ring_size[peer]].astype(np.int64)
-
-
-def _near_links(links: Links, peer: int) -> Peers:
-    return view_links(links.near[peer][None])[1]
+def _view(views: NDArray[np.int64], peer: int) -> Peers:
+    return view_links(views[peer][None])[1]

@@ -1,10 +1,9 @@
-"""Load, beyond the paper's text: what each peer receives and forwards against what it subscribes to.
+"""Load, beyond the paper's text: messages that each peer receives and forwards, and events that it matches.
 
-On a converged overlay, with 0 to 4 shortcuts; judged for one and two, as the paper calls typical. The paper
-(Sub-2-Sub, Section 4.2) calls load "evenly balanced across matching subscribers". Two readings are measured,
-both as Gini coefficients over peers: load *per event taken*, which should be even; and load *in all*, which
-follows what peers subscribe to, since one with a wide subscription takes more events, and should be no less
-even than that.
+On a converged overlay, with 0 to 4 shortcuts; verdicts are for one and two, which the paper calls typical.
+The paper (Sub-2-Sub, Section 4.2) calls load "evenly balanced across matching subscribers". Two readings are
+measured as Gini coefficients over peers: load *per event taken*, which should be even; and load *in all*. A
+peer with a wide subscription takes more events, so load in all should be no less even than events taken.
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from sims.figures.style import COLOURS, figure, legend_beside, line
-from sims.reproduce.claims import Claim, observed, span, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Tables
+from sims.figures.style import COLOURS, figure, legend_beside, line, seed_bars
+from sims.reproduce.claims import Claims, observed, rounded, span, stated
+from sims.reproduce.reproduction import Figures, Tables, register
 from sims.reproduce.sub2sub.converged_events import SHORTCUTS, converged_events
 from sub2sub.events.outcome import gini
 
@@ -29,52 +27,43 @@ def balance(peers: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (seed, shortcuts), own in peers.groupby(["seed", "shortcuts"]):
         busy = own[own.taken > 0]
-        rows.append(
-            {
-                "seed": seed,
-                "shortcuts": shortcuts,
-                "per event, forwarded": gini(busy.forwarded / busy.taken),
-                "per event, received": gini(busy.received / busy.taken),
-                "in all, forwarded": gini(own.forwarded),
-                "events taken": gini(own.taken),
-                "correlation": float(np.corrcoef(own.taken, own.forwarded)[0, 1]),
-            }
-        )
+        numbers = {
+            "per event, forwarded": gini(busy.forwarded / busy.taken),
+            "per event, received": gini(busy.received / busy.taken),
+            "in all, forwarded": gini(own.forwarded),
+            "events taken": gini(own.taken),
+            "correlation": float(np.corrcoef(own.taken, own.forwarded)[0, 1]),
+        }
+        rows.append({"seed": seed, "shortcuts": shortcuts, **numbers})
     return pd.DataFrame(rows)
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """Per event, and in all, with one and two shortcuts; coefficients of the others as observations."""
     found = balance(tables["peers"])
     typical = found[found.shortcuts.isin(TYPICAL)]
     excess = typical["in all, forwarded"] - typical["events taken"]
     per_event, follows = typical["per event, forwarded"], typical["correlation"]
     each = "with 1 and 2 shortcuts, worst seed"
-    return [
-        stated(
-            f"Gini coefficient of messages forwarded per event taken, {each} (below {EVEN})", SOURCE, "even",
-            round(float(per_event.max()), 4), per_event.max() < EVEN, interval=span(per_event),
-            reading="load per event taken",
-        ),
-        stated(
-            f"correlation of messages forwarded with events taken, {each} (above {FOLLOWS})", SOURCE,
-            "load follows interest", round(float(follows.min()), 4), follows.min() > FOLLOWS,
-            interval=span(follows), reading="load in all",
-        ),
-        stated(
-            f"Gini coefficient of messages forwarded in all beyond that of events taken, {each} "
-            f"(at most {NO_LESS_EVEN})", SOURCE, "no less even than interest", round(float(excess.max()), 4),
-            excess.max() <= NO_LESS_EVEN, interval=span(excess), reading="load in all",
-        ),
-        observed(
-            f"Gini coefficient of messages forwarded per event taken, with 0 to {SHORTCUTS[-1]} shortcuts, "
-            "mean of seeds", "not in the paper",
-            {
-                f"{k} shortcuts": round(float(v), 4)
-                for k, v in found.groupby("shortcuts")["per event, forwarded"].mean().items()
-            },
-        ),
-    ]  # fmt: skip
+    yield stated(
+        f"Gini coefficient of messages forwarded per event taken, {each} (below {EVEN})", SOURCE, "even",
+        round(float(per_event.max()), 4), per_event.max() < EVEN, interval=span(per_event),
+        reading="load per event taken",
+    )  # fmt: skip
+    yield stated(
+        f"correlation of messages forwarded with events taken, {each} (above {FOLLOWS})", SOURCE,
+        "load follows interest", round(float(follows.min()), 4), follows.min() > FOLLOWS,
+        interval=span(follows), reading="load in all",
+    )  # fmt: skip
+    yield stated(
+        f"Gini coefficient of messages forwarded in all beyond that of events taken, {each} (at most "
+        f"{NO_LESS_EVEN})", SOURCE, "no less even than interest", round(float(excess.max()), 4),
+        excess.max() <= NO_LESS_EVEN, interval=span(excess), reading="load in all",
+    )  # fmt: skip
+    yield observed(
+        f"Gini coefficient of messages forwarded per event taken, with 0 to {SHORTCUTS[-1]} shortcuts, mean "
+        "of seeds", rounded(found.groupby("shortcuts")["per event, forwarded"].mean(), 4, "{} shortcuts"),
+    )  # fmt: skip
 
 
 def draw(tables: Tables) -> Figures:
@@ -99,25 +88,16 @@ def draw(tables: Tables) -> Figures:
         line(middle, k, share, np.linspace(0, 100, share.size), str(k), marker=None)
     middle.set(xlabel="messages forwarded per event", ylabel="peers with at most that (%)", title="Per event")
     middle.legend(title="shortcuts", fontsize=8, loc="lower right")
-    for number, name in enumerate(
-        ("per event, forwarded", "per event, received", "in all, forwarded", "events taken")
-    ):
-        by = found.groupby("shortcuts")[name]
-        line(right, number, list(SHORTCUTS), by.mean(), name)
-        error = [by.mean() - by.min(), by.max() - by.mean()]
-        right.errorbar(list(SHORTCUTS), by.mean(), error, fmt="none", color=COLOURS[number], capsize=3)
-    right.set(
-        xlabel="shortcuts",
-        ylabel="Gini coefficient",
-        xticks=list(SHORTCUTS),
-        ylim=(0, 1),
-        title="Balance (paper: even, with 1 or 2)",
-    )
+    names = ("per event, forwarded", "per event, received", "in all, forwarded", "events taken")
+    for number, name in enumerate(names):
+        seed_bars(right, number, found.pivot(index="shortcuts", columns="seed", values=name), name)
+    right.set(xlabel="shortcuts", ylabel="Gini coefficient", xticks=list(SHORTCUTS), ylim=(0, 1))
+    right.set_title("Balance (paper: even, with 1 or 2)")
     legend_beside(right)
     return {"": fig}
 
 
 register(
     "sub2sub-load", "Messages received and forwarded per peer, with 0 to 4 shortcuts",
-    measure=converged_events, judge=judge, draw=draw,
+    converged_events, judge, draw,
 )  # fmt: skip

@@ -1,14 +1,15 @@
-"""What the paper's model has and its experiments leave out: exact values, wildcards, several subscriptions of
-one host, four attributes, attributes of different types (Sub-2-Sub, Sections 2 and 3).
+"""Parts of the paper's model that its experiments do not have (Sub-2-Sub, Sections 2 and 3).
 
-Each world is a space of named attributes, random subscriptions and events that some subscriber wants. Rings
-form from one random link a peer; then events are published, and publishers search for a peer that wants
-theirs. With axes as they are, a string (an axis 2^48 long and more) makes a price invisible; with axes of
-equal length, by the attributes' declared bounds, exact values hardly count beside ranges; with axes by usual
-widths (`sub2sub.geometry.widths`, of 500 other subscriptions of the same kind) both count.
+They are exact values, wildcards, several subscriptions of one host, four attributes, and attributes of
+different types. Each world is a space of named attributes, random subscriptions, and events that have
+subscribers. Rings are built from one random link per peer; then events are published, and publishers search
+for a peer that matches theirs. The lengths of axes decide which attributes matter for proximity. With axes as
+they are, a string (an axis of length 2^48 and more) makes a price irrelevant. With axes of equal length, by
+the attributes' declared bounds, exact values hardly matter beside ranges. With axes by usual widths
+(`sub2sub.geometry.widths`, of 500 other subscriptions of the same kind) both matter.
 
-That every event reaches everybody and nobody else is what the paper says of its model, and asked of the axes
-by usual widths; rings of exact values take longer with the others. The bounds on publishers are ours.
+The paper says of its model that every event reaches all its subscribers and no other peer. This is judged for
+axes by usual widths; rings of exact values take longer with the others. The bounds on publishers are ours.
 """
 
 from __future__ import annotations
@@ -18,13 +19,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from sims.figures.style import figure, legend_beside, line
-from sims.reproduce.claims import OURS, Claim, observed, span, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
+from sims.reproduce.claims import Claims, at_least, observed, rounded, span, stated
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 from sub2sub.events.dissemination import disseminate
 from sub2sub.events.publishing import find_entry
 from sub2sub.geometry.attributes import Float, Int, String
@@ -40,7 +39,6 @@ CYCLES, SOON = 40, 5
 LEAST = {STRING: (0.88, 0.15), "types": (0.6, 0.15), "exact values": (0.7, -0.03)}
 SAMPLE = 500
 SOURCE = "Sub-2-Sub, Sections 3 and 4.2: every event reaches all matching subscribers and nobody else"
-Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -73,11 +71,6 @@ def _range(rng: np.random.Generator, width: float, length: float = 1.0) -> tuple
     return length * low, length * (low + width * rng.random())
 
 
-def _words(rng: np.random.Generator) -> tuple[str, str]:
-    low, high = _range(rng, 0.05)
-    return word(low), word(high)
-
-
 _SYMBOLS = [word(k / 60) for k in range(60)]
 _TWO = AttributeSpace({"a": Float(0, 1), "b": Float(0, 1)})
 _THREE = AttributeSpace({name: Float(0, 1) for name in "abc"})
@@ -108,7 +101,7 @@ WORLDS: dict[str, World] = {
     ),
     STRING: World(
         AttributeSpace({"name": str, "price": Float(0, 1000)}),
-        lambda rng: {"name": _words(rng), "price": _range(rng, 0.05, 1000.0)},
+        lambda rng: {"name": tuple(map(word, _range(rng, 0.05))), "price": _range(rng, 0.05, 1000.0)},
     ),
 }
 
@@ -116,12 +109,12 @@ WORLDS: dict[str, World] = {
 def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Build every world with axes of each kind, publish, and search."""
     size, seeds = (250, 2) if quick else (10_000, 3)
-    rows: Rows = []
     todo = [(name, s, axes) for name in WORLDS for s in range(seed, seed + seeds) for axes in _kinds(name)]
-    for done, (name, s, axes) in enumerate(todo):
-        rows.append({"world": name, "lengths": axes, "seed": s, **_run(WORLDS[name], size, s, axes)})
-        progress(done + 1, len(todo))
-    return Measured({"model": pd.DataFrame(rows)}, f"{size:,} peers, {size:,} events, {seeds} seeds")
+    rows = [
+        {"world": name, "lengths": axes, "seed": s, **_run(WORLDS[name], size, s, axes)}
+        for name, s, axes in tracked(todo, progress)
+    ]
+    return measurement(f"{size:,} peers, {size:,} events, {seeds} seeds", model=rows)
 
 
 def _kinds(world: str) -> tuple[str, ...]:
@@ -140,9 +133,8 @@ def _run(world: World, size: int, seed: int, axes: str) -> dict[str, Any]:
     overlay = Overlay.of(lows, highs, hosts=hosts, seed=seed, settings=OverlaySettings(axes=lengths))
     overlay.run(CYCLES)
     links = Links.of(overlay)
-    walks = find_entry(
-        links, overlay.network, events, seed=seed, cycle=CYCLES, scale=overlay.population.scale
-    )
+    scale = overlay.population.scale
+    walks = find_entry(links, overlay.network, events, seed=seed, cycle=CYCLES, scale=scale)
     outcome = disseminate(links, overlay.network, events, entry=walks.entry, seed=seed, cycle=CYCLES)
     found = disseminate(links, overlay.network, events, seed=seed, cycle=CYCLES)
     return {
@@ -160,7 +152,7 @@ def _run(world: World, size: int, seed: int, axes: str) -> dict[str, Any]:
 def _wanted(
     rng: np.random.Generator, lows: NDArray[np.float64], highs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Points that somebody wants: anywhere in a random subscription, whole numbers where it has these."""
+    """Random points in random subscriptions, with whole numbers where subscriptions have them."""
     whole = (np.floor(lows) == lows).all(axis=0) & (np.floor(highs) == highs).all(axis=0)
     picked = rng.integers(len(lows), size=len(lows))
     low, high = lows[picked], highs[picked]
@@ -168,59 +160,37 @@ def _wanted(
     return np.clip(np.where(whole, np.round(at), at), low, high)
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """Everything arrives in every world; publishers find matches, the more if distances are in widths."""
-    table, claims = tables["model"], list[Claim]()
+    table = tables["model"]
+    columns = {
+        "complete": "share of events that reach every subscriber",
+        "soon": f"share of publishers that find a match within {SOON} steps",
+        "entered": "share of publishers that find one at all",
+    }
     for world in WORLDS:
         own = table[table.world == world]
-        usual = own[own.lengths == WIDTHS]
-        claims += [
-            stated(
-                f"{world}: share of events that reach every subscriber, worst seed", SOURCE, 1.0,
-                float(usual.complete.min()), usual.complete.min() == 1.0, interval=span(usual.complete),
-            ),
-            stated(
-                f"{world}: messages to hosts that do not want the event, all seeds and axes", SOURCE, 0,
-                int(own.spam.sum()), own.spam.sum() == 0,
-            ),
-            *(
-                observed(f"{world}: {text}, by axes", "not in the paper", _by_axes(own, column))
-                for column, text in (
-                    ("complete", "share of events that reach every subscriber"),
-                    ("soon", f"share of publishers that find a match within {SOON} steps"),
-                    ("entered", "share of publishers that find one at all"),
-                )
-            ),
-            observed(
-                f"{world}: hosts that want an event, ring neighbours, messages per delivery",
-                "not in the paper",
-                {
-                    name: round(float(usual[name].mean()), 2)
-                    for name in ("matches", "neighbours", "per_delivery")
-                },
-            ),
-        ]  # fmt: skip
+        usual, by = own[own.lengths == WIDTHS], own.groupby("lengths", sort=False)
+        yield stated(
+            f"{world}: share of events that reach every subscriber, worst seed", SOURCE, 1.0,
+            float(usual.complete.min()), usual.complete.min() == 1.0, interval=span(usual.complete),
+        )  # fmt: skip
+        yield stated(
+            f"{world}: messages to hosts that do not want the event, all seeds and axes", SOURCE, 0,
+            int(own.spam.sum()), own.spam.sum() == 0,
+        )  # fmt: skip
+        for column, text in columns.items():
+            yield observed(f"{world}: {text}, by axes", rounded(by[column].mean()))
+        yield observed(
+            f"{world}: hosts that want an event, ring neighbours, messages per delivery",
+            rounded(usual[["matches", "neighbours", "per_delivery"]].mean(), 2),
+        )  # fmt: skip
     for world, (least, more) in LEAST.items():
         soon = table[table.world == world].pivot(index="seed", columns="lengths", values="soon")
         gain, text = (soon[WIDTHS] - soon[PLAIN]).to_numpy(), f"find a match within {SOON} steps"
-        claims += [
-            stated(
-                f"{world}: share of publishers that {text}, {WIDTHS}, worst seed", OURS, f"at least {least}",
-                round(float(soon[WIDTHS].min()), 4), soon[WIDTHS].min() >= least, interval=span(soon[WIDTHS]),
-            ),
-            stated(
-                f"{world}: the same beyond the share with {PLAIN}, worst seed", OURS, f"at least {more}",
-                round(float(gain.min()), 4), gain.min() >= more, interval=span(gain),
-            ),
-        ]  # fmt: skip
-    return claims
-
-
-def _by_axes(own: pd.DataFrame, column: str) -> dict[str, float]:
-    return {
-        str(axes): round(float(value), 4)
-        for axes, value in own.groupby("lengths", sort=False)[column].mean().items()
-    }
+        name = f"{world}: share of publishers that {text}, {WIDTHS}, worst seed"
+        yield at_least(name, soon[WIDTHS], least)
+        yield at_least(f"{world}: the same beyond the share with {PLAIN}, worst seed", gain, more)
 
 
 def draw(tables: Tables) -> Figures:
@@ -240,5 +210,5 @@ def draw(tables: Tables) -> Figures:
 
 register(
     "sub2sub-model", "Exact values, wildcards, several subscriptions a host, four attributes, types",
-    measure=measure, judge=judge, draw=draw,
+    measure, judge, draw,
 )  # fmt: skip

@@ -16,15 +16,13 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from sims.engine import Simulation
-from sims.figures.style import band, figure, legend_above, line
+from sims.figures.style import figure, legend_above, seed_line
 from sims.observers import Clustering, Degrees, PathLengths
 from sims.observers.degrees import live_links
 from sims.observers.graph import adjacency
-from sims.reproduce.claims import Claim, span, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, part
+from sims.reproduce.claims import Claims, span, stated
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, part, register
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
-from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import link
 from sub2sub.ring.layer import RingSettings
 
@@ -36,40 +34,28 @@ REMOVED = np.arange(0.50, 1.0, 0.025)
 
 def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Measure both graphs."""
-    n, cycles, seeds = (
-        (10_000, 200, 1) if quick else (10_000, 200, 3)
-    )  # in-degrees spread more in a smaller one
+    n, cycles, seeds = 10_000, 200, 1 if quick else 3  # in-degrees spread more in a smaller one
     graphs, removals, degrees = [], [], []
     for number in range(seeds):
-        own = seed + number
-        simulation = _cyclon(n, cycles, own, part(progress, number, seeds))
+        simulation = _cyclon(n, cycles, seed + number, part(progress, number, seeds))
         for graph in ("cyclon", "random"):
             if graph == "random":
-                _randomise(simulation, own)
-            graphs.append({"graph": graph, "seed": own, **_graph_row(simulation)})
-            outside = _pieces(simulation, own)
-            removals.append(
-                pd.DataFrame({"graph": graph, "seed": own, "removed": REMOVED, "outside": outside})
-            )
-            found = np.bincount(_in_degrees(simulation))
-            degrees.append(
-                pd.DataFrame(
-                    {"graph": graph, "seed": own, "in_degree": np.arange(found.size), "nodes": found}
-                )
-            )
-    tables = {
-        "graph": pd.DataFrame(graphs),
-        "removal": pd.concat(removals, ignore_index=True),
-        "in_degrees": pd.concat(degrees, ignore_index=True),
-    }
-    return Measured(tables, f"{n:,} nodes, views of {VIEW}, {cycles} cycles, {seeds} seed{'s' * (seeds > 1)}")
+                _randomise(simulation, seed + number)
+            own = {"graph": graph, "seed": seed + number}
+            graphs.append({**own, **_graph_row(simulation)})
+            outside = _pieces(simulation, seed + number)
+            removals.append(pd.DataFrame({**own, "removed": REMOVED, "outside": outside}))
+            _, peers, _ = live_links(simulation, "cyclon")
+            found = np.bincount(np.bincount(peers, minlength=n))
+            degrees.append(pd.DataFrame({**own, "in_degree": np.arange(found.size), "nodes": found}))
+    scale = f"{n:,} nodes, views of {VIEW}, {cycles} cycles, {seeds} seed{'s' * (seeds > 1)}"
+    return measurement(scale, graph=graphs, removal=removals, in_degrees=degrees)
 
 
 def _cyclon(n: int, cycles: int, seed: int, progress: Progress) -> Simulation[Overlay]:
-    population = Population.of(np.zeros((n, 1)), np.ones((n, 1)), seed=seed)
-    simulation = Simulation(Overlay(population, OverlaySettings(ring=RingSettings(exchanges=0)), seed=seed))
-    overlay = simulation.overlay
-    overlay.bootstrap()
+    settings = OverlaySettings(ring=RingSettings(exchanges=0))
+    overlay = Overlay.of(np.zeros((n, 1)), np.ones((n, 1)), settings=settings, seed=seed)
+    simulation = Simulation(overlay)
     for cycle in range(1, cycles + 1):
         overlay.cyclon.step(cycle, overlay.network)
         simulation.cycle = cycle
@@ -85,7 +71,7 @@ def _randomise(simulation: Simulation[Overlay], seed: int) -> None:
         view[peer, :VIEW] = [link(int(other + (other >= peer)), simulation.cycle) for other in others]
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """Paths, clustering, in-degrees and pieces beside a random graph's; means of seeds."""
     graph, degrees, removal = (tables[name] for name in ("graph", "in_degrees", "removal"))
     means = graph.groupby("graph").mean(numeric_only=True)
@@ -95,36 +81,32 @@ def judge(tables: Tables) -> list[Claim]:
     near = counted.nodes[(counted.in_degree - VIEW).abs() <= 0.05 * VIEW].sum() / counted.nodes.sum()
     cuts = removal[(removal.graph == "cyclon") & (removal.outside > 0)].groupby("seed").removed.min()
     cut = float(cuts.min()) if len(cuts) else 1.0
-    return [
-        stated(
-            "average path length, within 5 % of a random graph's",
-            f"{SOURCE} path lengths are a random graph's; the bound is ours",
-            round(random["path"], 4), round(own["path"], 4), abs(own["path"] / random["path"] - 1) < 0.05,
-            interval=span(mine.path),
-        ),
-        stated(
-            "clustering coefficient, below twice a random graph's",
-            f"{SOURCE} clustering is a random graph's; the bound is ours",
-            round(random["clustering"], 5), round(own["clustering"], 5),
-            own["clustering"] < 2 * random["clustering"], interval=span(mine.clustering, 5),
-        ),
-        stated(
-            "standard deviation of in-degrees, below a random graph's",
-            f"{SOURCE} in-degrees spread less than a random graph's", round(random["in_std"], 3),
-            round(own["in_std"], 3), own["in_std"] < random["in_std"], interval=span(mine.in_std),
-        ),
-        stated(
-            "share of nodes with an in-degree of 20 give or take 5 % (at least 0.75)",
-            f"{SOURCE} four nodes in five are within 5 %, with 100,000 nodes; the bound is ours", 0.8,
-            round(float(near), 4),
-            near >= 0.75,
-        ),
-        stated(
-            "the least share of nodes whose removal cuts anybody off, worst seed (above 0.5)",
-            f"{SOURCE} it stays in one piece when most nodes are removed; the bound is ours", "most",
-            round(cut, 3), cut > 0.5,
-        ),
-    ]  # fmt: skip
+    yield stated(
+        "average path length, within 5 % of a random graph's",
+        f"{SOURCE} path lengths are a random graph's; the bound is ours", round(random["path"], 4),
+        round(own["path"], 4), abs(own["path"] / random["path"] - 1) < 0.05, interval=span(mine.path),
+    )  # fmt: skip
+    yield stated(
+        "clustering coefficient, below twice a random graph's",
+        f"{SOURCE} clustering is a random graph's; the bound is ours", round(random["clustering"], 5),
+        round(own["clustering"], 5), own["clustering"] < 2 * random["clustering"],
+        interval=span(mine.clustering, 5),
+    )  # fmt: skip
+    yield stated(
+        "standard deviation of in-degrees, below a random graph's",
+        f"{SOURCE} in-degrees spread less than a random graph's", round(random["in_std"], 3),
+        round(own["in_std"], 3), own["in_std"] < random["in_std"], interval=span(mine.in_std),
+    )  # fmt: skip
+    yield stated(
+        "share of nodes with an in-degree of 20 give or take 5 % (at least 0.75)",
+        f"{SOURCE} four nodes in five are within 5 %, with 100,000 nodes; the bound is ours", 0.8,
+        round(float(near), 4), near >= 0.75,
+    )  # fmt: skip
+    yield stated(
+        "the least share of nodes whose removal cuts anybody off, worst seed (above 0.5)",
+        f"{SOURCE} it stays in one piece when most nodes are removed; the bound is ours", "most",
+        round(cut, 3), cut > 0.5,
+    )  # fmt: skip
 
 
 def draw(tables: Tables) -> Figures:
@@ -134,13 +116,10 @@ def draw(tables: Tables) -> Figures:
     for number, (graph, title) in enumerate(titles.items()):
         table = tables["in_degrees"][tables["in_degrees"].graph == graph]
         counts = table.pivot_table(index="in_degree", columns="seed", values="nodes", fill_value=0)
-        shares = 100 * counts / counts.sum()
-        line(left, number, shares.index, shares.mean(axis=1), title, markersize=3)
-        band(left, number, shares.index, shares.min(axis=1), shares.max(axis=1))
+        seed_line(left, number, 100 * counts / counts.sum(), title, markersize=3)
         table = tables["removal"][tables["removal"].graph == graph]
-        outside = table.pivot(index="removed", columns="seed", values="outside")
-        line(right, number, 100 * outside.index, outside.mean(axis=1), title)
-        band(right, number, 100 * outside.index, outside.min(axis=1), outside.max(axis=1))
+        outside = table.assign(removed=100 * table.removed)
+        seed_line(right, number, outside.pivot(index="removed", columns="seed", values="outside"), title)
     left.axvspan(0.95 * VIEW, 1.05 * VIEW, color="#dddddd", zorder=0)
     left.annotate(
         "paper: 80 % in here", (VIEW, 1.0), (0, 2), xycoords=("data", "axes fraction"),
@@ -149,8 +128,7 @@ def draw(tables: Tables) -> Figures:
     left.set(xlabel="in-degree", ylabel="nodes (%)", xlim=(0, 55))
     right.set(xlabel="nodes removed (%)", ylabel="nodes outside the largest piece", yscale="symlog")
     right.set_title("paper: in one piece until most are removed", fontsize=9)
-    legend_above(fig, left, 2)
-    return {"": fig}
+    return {"": legend_above(fig, left, 2)}
 
 
 def _graph_row(simulation: Simulation) -> dict[str, float]:
@@ -158,15 +136,8 @@ def _graph_row(simulation: Simulation) -> dict[str, float]:
     return {
         "path": float(PathLengths(sources=50).execute(simulation)["mean"]),
         "clustering": float(Clustering(sample=10_000).execute(simulation)["coefficient"]),
-        "in_std": float(degrees["in_std"]),
-        "in_min": float(degrees["in_min"]),
-        "in_max": float(degrees["in_max"]),
+        **{name: float(degrees[name]) for name in ("in_std", "in_min", "in_max")},
     }
-
-
-def _in_degrees(simulation: Simulation) -> NDArray[np.int64]:
-    _, peers, _ = live_links(simulation, "cyclon")
-    return np.bincount(peers, minlength=len(simulation.overlay.population))
 
 
 def _pieces(simulation: Simulation, seed: int) -> NDArray[np.int64]:
@@ -182,4 +153,4 @@ def _pieces(simulation: Simulation, seed: int) -> NDArray[np.int64]:
     return np.array(outside)
 
 
-register("cyclon-graph", "CYCLON's overlay beside a random graph", measure=measure, judge=judge, draw=draw)
+register("cyclon-graph", "CYCLON's overlay beside a random graph", measure, judge, draw)

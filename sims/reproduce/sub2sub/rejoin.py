@@ -1,9 +1,9 @@
 """Single joins: a subscriber and all links to it are removed, and it joins again (Sub-2-Sub, Section 5).
 
-It starts from one random contact. It is back when every ring neighbour that Figure 3 gives it among the whole
-population has a link to it, and it has one to each of them. The paper does this for one subscriber at a time.
-Here a batch rejoins together on a copy of the converged overlay: at most one peer in a hundred, and no
-two whose subscriptions overlap, so that they share no ring and none is looking for another.
+It starts from one random contact. It has rejoined when it has a link to every ring neighbour that Figure 3
+selects from the whole population, and each of them has a link to it. The paper does this for one subscriber
+at a time. Here a batch rejoins together on a copy of the converged overlay: at most one peer in a hundred,
+and no two with overlapping subscriptions, so that they share no ring.
 """
 
 from __future__ import annotations
@@ -27,18 +27,12 @@ Peers = NDArray[np.int64]
 
 
 def ring_of(overlay: Overlay, peer: int) -> Peers:
-    """The ring neighbours that a peer would select if it knew everybody."""
+    """The ring neighbours that a peer would select if it knew all peers."""
     population = overlay.population
     lows, highs = population.ranges()
     others = np.flatnonzero((overlay.network.alive == 1) & (np.arange(len(population)) != peer))
-    near = others[
-        overlaps(
-            population.boxes[peer, 0],
-            population.boxes[peer, 1],
-            population.boxes[others, 0],
-            population.boxes[others, 1],
-        )
-    ]
+    own, boxes = population.boxes[peer], population.boxes[others]
+    near = others[overlaps(own[0], own[1], boxes[:, 0], boxes[:, 1])]
     chosen = select_ring(
         lows[peer], highs[peer], int(population.ids[peer]), lows[near], highs[near], population.ids[near]
     )
@@ -63,13 +57,7 @@ def batches(overlay: Overlay, sample: Peers) -> list[Peers]:
 def rejoin(simulation: Simulation[Overlay], sample: Peers, progress: Progress) -> NDArray[np.int64]:
     """Cycles that each of a sample of peers takes to be back; -1 if not back after `MOST_CYCLES`.
 
-    Parameters
-    ----------
-    simulation : Simulation
-        With a converged overlay; left as it was.
-    sample : (s,) int64
-        Peers, all different.
-    progress : Progress
+    The overlay has converged, and is left as it was.
     """
     overlay, place = simulation.overlay, {peer: k for k, peer in enumerate(sample.tolist())}
     took = np.full(sample.size, -1)

@@ -1,4 +1,4 @@
-"""The setting of Sub-2-Sub's evaluation (Sub-2-Sub, Section 5)."""
+"""The setting of Sub-2-Sub, Section 5, and the converged overlay that its Figures 7b and 8 start from."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.engine import Schedule, Simulation
-from sims.engine.control import Control
 from sims.observers import RingCompleteness
+from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
-from sub2sub.overlay.population import Population
 from workloads import named
+
+MOST_CYCLES = 200
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How many subscribers and test events, of which workload, and the seed of everything.
+    """The workload, the numbers of subscribers and test events, and the random seed.
 
     Examples
     --------
@@ -38,18 +39,36 @@ class Setting:
 
 
 def start(
-    setting: Setting,
-    settings: OverlaySettings | None = None,
-    controls: list[tuple[Schedule, Control[Overlay]]] | None = None,
-    spare: int = 0,
-    every: int = 1,
+    setting: Setting, settings: OverlaySettings | None = None, spare: int = 0
 ) -> tuple[Simulation[Overlay], NDArray[np.float64]]:
-    """A simulation at cycle 0, everybody with one random link, its rings observed; and the test events."""
+    """A simulation at cycle 0, with one random link per peer and observed rings; and the test events."""
     spec = named(setting.workload)
     lows, highs = spec.subscriptions(setting.subscribers, setting.seed)
     events = spec.events(setting.events, setting.seed, lows, highs, at_least=2)
-    population = Population.of(lows, highs, spare=spare, seed=setting.seed)
-    overlay = Overlay(population, settings, seed=setting.seed)
-    overlay.bootstrap()
-    observed: list[tuple[Schedule, Control[Overlay]]] = [(Schedule(every=every), RingCompleteness(events))]
-    return Simulation(overlay, [*(controls or []), *observed]), events
+    overlay = Overlay.of(lows, highs, settings=settings, spare=spare, seed=setting.seed)
+    return Simulation(overlay, [(Schedule(), RingCompleteness(events))]), events
+
+
+def converged(
+    setting: Setting, settings: OverlaySettings | None = None
+) -> tuple[Simulation[Overlay], NDArray[np.float64]]:
+    """A simulation stepped until the rings of all test events are complete; and the test events.
+
+    Raises
+    ------
+    InputError
+        When that takes more than `MOST_CYCLES` cycles.
+
+    Examples
+    --------
+    >>> simulation, events = converged(Setting("uniform-2", subscribers=100, events=50))
+    >>> RingCompleteness(events).execute(simulation)["complete"]
+    1.0
+    """
+    simulation, events = start(setting, settings)
+    observer = RingCompleteness(events)
+    while observer.execute(simulation)["complete"] != 1.0:
+        if simulation.cycle == MOST_CYCLES:
+            raise InputError(f"{setting.title}: rings are not complete after {MOST_CYCLES} cycles")
+        simulation.step()
+    return simulation, events

@@ -1,10 +1,10 @@
-"""What Sub-2-Sub says of spam and load in its text (Section 4.2), on a converged overlay with one shortcut.
+"""Statements about spam and load in Sub-2-Sub, Section 4.2, on a converged overlay with one shortcut.
 
-- Spam: no message reaches a node that does not match. On a converged overlay where every host has one
-  subscription this cannot come out otherwise, since a sender looks at the subscription of the receiver:
-  it is counted and reported without a verdict. `sub2sub-change` is where it can fail.
-- That nobody forwards an event more than three times is the forwarding rule; whether it is *the same small
-  number* for everybody is measured.
+- Spam: no message reaches a node that does not match. On a converged overlay in which every host has one
+  subscription this cannot fail, because a sender knows the subscription of the receiver. So spam is reported
+  without a verdict; it can fail in `sub2sub-change`.
+- By the forwarding rule no peer forwards an event more than three times; whether it is *the same small
+  number* for all peers is measured.
 - "Once or a few more times" is taken as: nine in ten deliveries come with at most four copies in all. "Even"
   is taken as a Gini coefficient below 0.2. Both bounds are ours.
 """
@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 
 from sims.figures.style import COLOURS, figure
-from sims.reproduce.claims import Claim, observed, span, stated
-from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Figures, Tables
+from sims.reproduce.claims import Claims, observed, rounded, span, stated
+from sims.reproduce.reproduction import Figures, Tables, register
 from sims.reproduce.sub2sub.converged_events import converged_events
 from sub2sub.events.outcome import gini
 
@@ -29,7 +28,7 @@ def _one(tables: Tables, name: str) -> pd.DataFrame:
     return tables[name][tables[name].shortcuts == 1]
 
 
-def judge(tables: Tables) -> list[Claim]:
+def judge(tables: Tables) -> Claims:
     """Copies received and messages forwarded by a match."""
     copies, sent, peers, events = (_one(tables, name) for name in ("copies", "sent", "peers", "events"))
     few = [
@@ -43,54 +42,42 @@ def judge(tables: Tables) -> list[Claim]:
         for name in ("forwarded", "received")
     }
     share = sent.groupby("messages").deliveries.sum() / sent.deliveries.sum()
-    return [
-        stated(
-            f"a match receives an event once or a few more times: share of deliveries with at most {FEW} "
-            "copies (at least 0.9), worst seed",
-            "Sub-2-Sub, Section 4.2: each receives an event once or a few more times; the bounds are ours",
-            "once or a few",
-            round(min(few), 4), min(few) >= 0.9, interval=span(few),
-        ),
-        observed(
-            "copies of an event that a match receives: mean, most", "Sub-2-Sub, Section 4.2: a few",
-            {
-                "mean": round(float(np.mean(mean)), 3),
-                "most": int(copies.copies[copies.deliveries > 0].max()),
-            },
-            interval=span(mean),
-        ),
-        *(
-            stated(
-                f"Gini coefficient over peers of messages {name} per event taken (below {EVEN}), worst seed",
-                BALANCE,
-                "even", round(max(values), 4), max(values) < EVEN, interval=span(values),
-            )
-            for name, values in balance.items()
-        ),
-        observed(
-            "share of deliveries by the number of messages forwarded (the rule allows two adjacent ones and "
-            "one random one)",
-            "Sub-2-Sub, Section 4.2: up to two adjacent neighbours and a few random ones",
-            {str(k): round(float(v), 4) for k, v in share.items()}, paper="the same small number",
-        ),
-        observed(
-            "messages to nodes that do not match (0 by construction here)",
-            "Sub-2-Sub, Section 4.2: spam is out of the question", int(events.spam.sum()), paper=0,
-        ),
-    ]  # fmt: skip
+    yield stated(
+        f"a match receives an event once or a few more times: share of deliveries with at most {FEW} copies "
+        "(at least 0.9), worst seed",
+        "Sub-2-Sub, Section 4.2: each receives an event once or a few more times; the bounds are ours",
+        "once or a few", round(min(few), 4), min(few) >= 0.9, interval=span(few),
+    )  # fmt: skip
+    yield observed(
+        "copies of an event that a match receives: mean, most",
+        {"mean": round(float(np.mean(mean)), 3), "most": int(copies.copies[copies.deliveries > 0].max())},
+        source="Sub-2-Sub, Section 4.2: a few", interval=span(mean),
+    )  # fmt: skip
+    for name, values in balance.items():
+        yield stated(
+            f"Gini coefficient over peers of messages {name} per event taken (below {EVEN}), worst seed",
+            BALANCE, "even", round(max(values), 4), max(values) < EVEN, interval=span(values),
+        )  # fmt: skip
+    yield observed(
+        "share of deliveries by the number of messages forwarded (the rule allows two adjacent ones and one "
+        "random one)", rounded(share),
+        source="Sub-2-Sub, Section 4.2: up to two adjacent neighbours and a few random ones",
+        paper="the same small number",
+    )  # fmt: skip
+    yield observed(
+        "messages to nodes that do not match (0 by construction here)", int(events.spam.sum()),
+        source="Sub-2-Sub, Section 4.2: spam is out of the question", paper=0,
+    )  # fmt: skip
 
 
 def draw(tables: Tables) -> Figures:
     """Distributions over deliveries, and what each peer does per event."""
     fig, (left, middle, right) = figure(1, 3, figsize=(12.6, 4.2))
-    for axes, name, key, label in (
-        (left, "copies", "copies", "copies of an event that a match receives"),
-        (middle, "sent", "messages", "messages it forwards"),
-    ):
+    kinds = {"copies": "copies of an event that a match receives", "messages": "messages it forwards"}
+    for axes, name, (key, label) in zip((left, middle), ("copies", "sent"), kinds.items(), strict=True):
         table = _one(tables, name)
-        shares = table.assign(
-            share=100 * table.deliveries / table.groupby("seed").deliveries.transform("sum")
-        ).pivot_table(index=key, columns="seed", values="share", fill_value=0.0)
+        table = table.assign(share=100 * table.deliveries / table.groupby("seed").deliveries.transform("sum"))
+        shares = table.pivot_table(index=key, columns="seed", values="share", fill_value=0.0)
         mean = shares.mean(axis=1)
         error = [mean - shares.min(axis=1), shares.max(axis=1) - mean]
         axes.bar(mean.index, mean, color=COLOURS[0], yerr=error, capsize=2)
@@ -111,4 +98,4 @@ def draw(tables: Tables) -> Figures:
     return {"": fig}
 
 
-register("sub2sub-text", "Spam and load of dissemination", measure=converged_events, judge=judge, draw=draw)
+register("sub2sub-text", "Spam and load of dissemination", converged_events, judge, draw)

@@ -1,8 +1,8 @@
-"""Failed messages reveal dead peers: half of the peers crash while events flow, or while none do.
+"""Failed messages reveal dead peers: half of the peers crash while events are published, or without events.
 
 A peer whose message along a ring link fails probes that neighbour, and drops it if it does not answer
 (`sims.engine.publish`), instead of waiting until the link is too old. Dropping alone does not heal the
-protocol as published, since others keep passing the dead on.
+protocol as published, because peers keep sending each other links to dead peers.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from sims.engine import Schedule
 from sims.engine.faults import Crash
 from sims.engine.publish import Publish
-from sims.reproduce.claims import OURS, Claim, stated
-from sims.reproduce.sub2sub.following import EXTENDED, Faults, FaultScenario, Seen, register_scenario
+from sims.reproduce.claims import OURS, Claims, rounded, stated
+from sims.reproduce.sub2sub.following import EXTENDED, Faults, FaultScenario, Seen
 from workloads import named
 
 SHARE, UNTIL = 0.5, 10  # share that crashes; cycles in which views are still full of the dead
@@ -30,44 +30,31 @@ def _faults(rate: float, peers: int, seed: int) -> Faults:
     return [*crash, (Schedule(start=0), Publish(events, count=round(rate * peers)))]
 
 
-def _by_rate(seen: Seen, values: list[float], digits: int) -> dict[str, float]:
-    return {f"{rate:g} events": round(value, digits) for rate, value in zip(seen.levels, values, strict=True)}
-
-
-def judge(seen: Seen) -> list[Claim]:
+def judge(seen: Seen) -> Claims:
     """Traffic helps to find dead peers, and rings heal with it and without."""
-    mean = {
-        name: [float(np.mean(seen.means(EXTENDED, rate, name, 0, UNTIL))) for rate in seen.levels]
+    hits, failed = (
+        {rate: float(np.mean(seen.means(EXTENDED, rate, name, 0, UNTIL))) for rate in seen.levels}
         for name in ("hit_ratio", "failed")
-    }
+    )
     rates = ", ".join(f"{rate:g}" for rate in seen.levels)
     at = f"in the first {UNTIL} cycles, at {rates} events per peer and cycle, extended"
-    hits, failed = mean["hit_ratio"], mean["failed"]
-    return [
-        stated(
-            f"hit ratio {at}", OURS, "rises with traffic", _by_rate(seen, hits, 4),
-            all(a < b for a, b in pairwise(hits)),
-        ),
-        stated(
-            f"failed messages per event {at}", OURS, "fall with traffic", _by_rate(seen, failed, 3),
-            all(a > b for a, b in pairwise(failed)),
-        ),
-        *(
-            seen.within(
-                f"{rate:g} events per peer and cycle: cycles until all rings are complete", rate, "rings",
-                WITHIN
-            )
-            for rate in seen.levels
-        ),
-        seen.published("cycles until all rings are complete, by events per peer and cycle", "rings"),
-    ]  # fmt: skip
+    yield stated(
+        f"hit ratio {at}", OURS, "rises with traffic", rounded(hits, 4, "{:g} events"),
+        all(a < b for a, b in pairwise(hits.values())),
+    )  # fmt: skip
+    yield stated(
+        f"failed messages per event {at}", OURS, "fall with traffic", rounded(failed, 3, "{:g} events"),
+        all(a > b for a, b in pairwise(failed.values())),
+    )  # fmt: skip
+    for rate in seen.levels:
+        yield seen.within(
+            f"{rate:g} events per peer and cycle: cycles until all rings are complete", rate, "rings", WITHIN
+        )
+    yield seen.published("cycles until all rings are complete, by events per peer and cycle", "rings")
 
 
-register_scenario(
-    FaultScenario(
-        "sub2sub-traffic", "Crash of half the peers while events flow, or while none do",
-        levels=[0.0, 0.1, 1.0], quick_levels=[0.0, 1.0], faults=_faults,
-        label=lambda rate: f"{rate:g} events per peer and cycle", after=50,
-    ),
-    judge,
-)  # fmt: skip
+FaultScenario(
+    "sub2sub-traffic", "Crash of half the peers while events flow, or while none do", judge,
+    levels=[0.0, 0.1, 1.0], quick_levels=[0.0, 1.0], faults=_faults,
+    label=lambda rate: f"{rate:g} events per peer and cycle", after=50,
+).register()  # fmt: skip

@@ -1,32 +1,32 @@
-"""An overlay under continuous churn: what is measured of it, cycle by cycle.
+"""An overlay under continuous churn, measured cycle by cycle.
 
-3 attributes, power law; events enter by publishers' walks. In every cycle a share of the peers leaves, as
-many newcomers take over their subscriptions with new IDs and one random contact each, and then everybody has
-its turn. What is measured, once churn has gone on for a while:
+3 attributes, power law; publishers search for a matching peer. In every cycle a share of the peers leaves, as
+many newcomers join with their subscriptions, new IDs and one random contact each, and then all peers take
+their turn. Measured, after some cycles of churn:
 
-- `hit_ratio` at the end of a cycle, when newcomers have had one turn; `once` the same without sending events
-  again to neighbours that do not acknowledge them;
-- `meanwhile`, right after peers left and before anybody can have noticed: the share of their events that
-  peers that stay get, without the newcomers of that moment;
+- `hit_ratio` at the end of a cycle, after the first turn of newcomers; `once` is the same if events are not
+  repeated to neighbours that do not acknowledge them;
+- `meanwhile`, right after peers left and before any peer can react: the share of their events that the
+  remaining peers receive, without the newcomers of this cycle;
 - `upkeep`, the messages of all layers per peer, joins and probes included; `recovery`, those of digests;
-- by age: the share of its events that a peer gets in its first cycle, its second, and so on;
-- by waiting: the share of events that peers that were there and stay have so many cycles later, with
+- by age: the share of its events that a peer receives in its first cycle, its second, and so on;
+- by waiting: the share of events that peers that were present and remain have after a number of cycles, with
   recovery.
 """
 
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn
 from sims.observers import RingCompleteness
-from sims.reproduce.reproduction import Measured, Progress
+from sims.reproduce.reproduction import Measured, Progress, measurement
 from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.events.audience import half_open
 from sub2sub.events.dissemination import DisseminationSettings, disseminate
@@ -40,11 +40,8 @@ from sub2sub.overlay.overlay import Overlay, OverlaySettings
 DEFAULT, EARLIER, PUBLISHED = "default", "earlier default", "as published"
 SHARES, LOSS = (0.01, 0.02, 0.05), 0.05
 BUILT, SETTLED, MEASURED = 30, 12, 12  # cycles before churn, with churn before it is measured, measured
-WAIT, AFTER = (
-    10,
-    30,
-)  # cycles in which missed events are recovered, and for which the end of churn is followed
-AGES = 12  # ages told apart, in cycles
+WAIT, AFTER = 10, 30  # cycles in which missed events are recovered, and in which the end is followed
+AGES = 12  # cycles; greater ages are counted together
 _now, _paper = OverlaySettings(), OverlaySettings.paper()
 
 
@@ -69,8 +66,7 @@ FORMS: dict[str, tuple[OverlaySettings, DisseminationSettings]] = {
 }
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """One overlay under one kind of churn."""
 
     form: str
@@ -108,8 +104,7 @@ def follow(quick: bool, seed: int, progress: Progress) -> Measured:
             Churned(copy.deepcopy(whole), events, run, tables).follow()
             done += 1
             progress(done, total)
-    found = {name: pd.DataFrame(rows) for name, rows in tables.items()}
-    return Measured(found, f"{size:,} peers, {size // 10:,} events a cycle, {seeds} seeds")
+    return measurement(f"{size:,} peers, {size // 10:,} events a cycle, {seeds} seeds", **tables)
 
 
 class Churned:
@@ -154,10 +149,7 @@ class Churned:
             self._follow_the_end()
 
     def _write(self, table: str, row: dict[str, object]) -> None:
-        run = self.run
-        self.tables[table].append(
-            {"form": run.form, "share": run.share, "loss": run.loss, "seed": run.seed, **row}
-        )
+        self.tables[table].append({**self.run._asdict(), **row})
 
     def _note_newcomers(self) -> None:
         row = self.overlay.population.row
@@ -200,7 +192,7 @@ class Churned:
         return cost
 
     def _write_waiting(self, waited: int, events: NDArray[np.int64], peers: NDArray[np.int64]) -> None:
-        """How many of the peers that were there when events were published, and still are, have them."""
+        """Count the events among peers that were present at their publication and still are."""
         assert self.recovery is not None
         published = self.simulation.cycle - waited
         stay = (self.overlay.network.alive[peers] == 1) & (self.joined[peers] < published)
@@ -229,7 +221,7 @@ class Churned:
         }
 
     def _follow_the_end(self) -> None:
-        """How rings and deliveries become complete once nobody comes or goes."""
+        """Observe how rings and deliveries become complete after churn has ended."""
         simulation, rings = self.simulation, RingCompleteness(self.events)
         for cycle in range(1, AFTER + 1):
             simulation.step()

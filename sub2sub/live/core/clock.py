@@ -53,8 +53,8 @@ class Clock:
     def advance(self, part: float) -> None:
         """Move on within a cycle of which that part is over.
 
-        It waits at the end until the next tick: a peer that comes to its ticks late must not take those who
-        had no chance to tell it otherwise for dead.
+        It waits at the end until the next tick: a peer that comes to its ticks late must not take others
+        for dead that had no chance to tell it otherwise.
         """
         self.now = max(self.now, self._ticked + min(int(part * self.unit), self.unit - 1))
 

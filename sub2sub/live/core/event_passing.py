@@ -1,7 +1,7 @@
 """A live peer and events: it takes, delivers and forwards them, and sends them past those that fail.
 
-Every decision is `sub2sub.events.peer`'s, the recovery of missed events is `event_recovery`'s, and whom to
-rely on is `reliance`'s; here they meet.
+Every decision is `sub2sub.events.peer`'s, the recovery of missed events is `event_recovery`'s, and the
+choice of peers to rely on is `reliance`'s; here they meet.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import Any
 
 from sub2sub.events.peer import Forwarder, Views
 from sub2sub.kernels.dice import Dice
@@ -32,7 +33,7 @@ class EventPassing:
     forwarder : Forwarder
     recovery : EventRecovery
     reliance : Reliance or None
-        Whom to rely on; None: on everybody, as in the simulator.
+        Which peers to rely on; None: on all, as in the simulator.
     ring : RingPeer
     clock : Clock
     views : callable
@@ -44,7 +45,7 @@ class EventPassing:
     def __init__(
         self,
         deliver: Callable[[m.Event], None],
-        accepts: Callable[[m.Event], bool],
+        accepts: Callable[[Any], bool],
         forwarder: Forwarder[m.Event],
         recovery: EventRecovery,
         reliance: Reliance | None,
@@ -65,16 +66,19 @@ class EventPassing:
 
     def receive(self, event: m.Event, sender: int, dice: Callable[[], Dice]) -> list[m.Send]:
         """Take an event that a peer brings, or refuse it."""
-        own, point = self.ring.own, event.point
-        refusal = ""
-        if len(point) != own.d or not own.matches(point):
-            refusal = "spam"
-        elif event.name not in self.forwarder.seen and not self.accepts(event):
-            refusal = "refused events"
-        if refusal:
-            self.counts[refusal] += 1
+        if self.refuses(event):
             return [m.Send(None, m.Taken(event.name, took=False))]
         return [m.Send(None, m.Taken(event.name, took=True)), *self.take(event, sender, dice)]
+
+    def refuses(self, event: Any) -> bool:
+        """Whether the peer does not want an event, or does not accept it; either is counted."""
+        own, point = self.ring.own, event.point
+        if len(point) != own.d or not own.matches(point):
+            self.counts["spam"] += 1
+            return True
+        refused = event.name not in self.forwarder.seen and not self.accepts(event)
+        self.counts["refused events"] += refused
+        return refused
 
     def take(self, event: m.Event, sender: int | None, dice: Callable[[], Dice]) -> list[m.Send]:
         """Deliver an event that is new, and forward it."""
@@ -121,7 +125,7 @@ class EventPassing:
         return [m.Send(peer, forwarding.event) for peer in targets]
 
     def _views_for(self, event: m.Event, dice: Dice) -> tuple[Views, Collection[int]]:
-        """What is known when an event is forwarded, and past whom it has to go."""
+        """The views by which an event is forwarded, and IDs of peers past which it has to go."""
         views = self.views()
         if self.reliance is None:
             return views, ()

@@ -9,7 +9,7 @@ on again and again would otherwise never be forgotten.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Hashable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,17 +17,20 @@ from sub2sub.events.recent_events import History, RecoverySettings
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import Clock
 from sub2sub.live.core.exchanges import Exchange, Exchanges
+from sub2sub.live.core.host_addresses import is_loopback
 from sub2sub.overlay.descriptors import Descriptor
 
 BYTES = 4 << 20  # of events that are kept; then the oldest are forgotten
 ASKED = 4096  # events asked for and not there yet
+OF_ONE, TELLERS = 256, 3  # of them told by one host; hosts that are asked for one event, if all are doubted
 
 
 class Asked(NamedTuple):
-    """When an event was asked for, and when it was published."""
+    """When an event was asked for, when it was published, and the hosts that were asked (or IDs)."""
 
     when: int
     published: int
+    tellers: tuple[Hashable, ...]
 
 
 class EventRecovery:
@@ -43,11 +46,13 @@ class EventRecovery:
         Ring neighbours, in the order of the ring.
     seen : container of bytes
         Names of events that the peer has had, also long ago.
+    wary : bool
+        Whether others are asked for an event as well: the first to tell of it may not have it.
     """
 
     def __init__(
         self, settings: RecoverySettings, clock: Clock, exchanges: Exchanges,
-        ring: Callable[[], list[Descriptor]], seen: Container[bytes],
+        ring: Callable[[], list[Descriptor]], seen: Container[bytes], wary: bool = False,
     ) -> None:  # fmt: skip
         self.on = settings.history > 0
         self.history: History[bytes] = History(replace(settings, history=settings.history * clock.unit))
@@ -55,6 +60,8 @@ class EventRecovery:
         self.events: dict[bytes, m.Event] = {}
         self.asked: dict[bytes, Asked] = {}
         self._bytes = 0
+        self._tellers = TELLERS if wary else 1
+        self._of_one = OF_ONE if wary else ASKED
 
     def tick(self, patience: int) -> list[m.Send]:
         """Forget what is too old; digests of what neighbours may lack."""
@@ -87,16 +94,25 @@ class EventRecovery:
         """Digests of an event that was asked for; None of one that was not, which is forwarded."""
         return self._digests([name]) if self.asked.pop(name, None) is not None else None
 
-    def answer(self, message: m.Digest, sender: int) -> m.Send:
+    def answer(self, message: m.Digest, sender: int, teller: str = "") -> m.Send:
         """Say which events of a digest this peer lacks, and ask for them."""
-        lacking, now = [], self.clock.now
+        lacking, now = list[bytes](), self.clock.now
+        of = sender if not teller or is_loopback(teller) else teller
+        left = self._of_one - sum(of in asked.tellers for asked in self.asked.values())
         for name, age in zip(message.names, message.ages, strict=False):
             if name in self.seen or not self.on:
                 self.has_it(name, sender)
-            elif name not in self.asked and len(self.asked) < ASKED and age <= self.history.settings.history:
+            elif len(lacking) < left and self._may_ask(name, of) and age <= self.history.settings.history:
                 lacking.append(name)
-                self.asked[name] = Asked(now, now - age)
+                asked = self.asked.get(name, Asked(now, now - age, ()))
+                self.asked[name] = asked._replace(tellers=(*asked.tellers, of))
         return m.Send(None, m.Lacking(message.exchange, tuple(lacking)))
+
+    def _may_ask(self, name: bytes, teller: Hashable) -> bool:
+        asked = self.asked.get(name)
+        if asked is None:
+            return len(self.asked) < ASKED
+        return teller not in asked.tellers and len(asked.tellers) < self._tellers
 
     def finish(self, exchange: Exchange, message: m.Lacking) -> list[m.Send]:
         """Send the events that a neighbour lacks; it has the others."""

@@ -35,7 +35,7 @@ class Exchange:
     shuffle : Shuffle, optional
         CYCLON's part in it.
     asker : Verification or Newcomer, optional
-        Who takes the answer, if it is not the ring peer itself.
+        The object that takes the answer, if it is not the ring peer itself.
     names : tuple of bytes
         Names of events that the partner was told.
     """
@@ -100,12 +100,18 @@ class Exchanges:
         return number
 
     def finish(self, number: int, reply: Message, now: int) -> Exchange | None:
-        """Close the exchange that a reply belongs to; None if it belongs to none that is open."""
-        exchange = self.open.pop(number, None)
-        begun = exchange.begun if exchange else self._late.pop(number, None)
+        """Close the exchange that a reply belongs to; None if it belongs to none that is open.
+
+        One that is answered by another kind of message stays open until it is given up: whatever waits for it
+        would otherwise wait for ever.
+        """
+        exchange = self.open.get(number)
+        if exchange and not isinstance(reply, exchange.reply):
+            return None
+        begun = self.open.pop(number).begun if exchange else self._late.pop(number, None)
         if begun is not None:
             self.round_trip.measure(now - begun)
-        return exchange if exchange and isinstance(reply, exchange.reply) else None
+        return exchange
 
     def failed(self, number: int, partner: Descriptor) -> Exchange | None:
         """Close an exchange whose request could not be sent; None if that is known already."""

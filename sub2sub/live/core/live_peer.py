@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sub2sub.cyclon.peer import CyclonPeer
 from sub2sub.cyclon.rules import STREAM as CYCLON
@@ -27,16 +27,19 @@ from sub2sub.live.core.clock import START, Clock
 from sub2sub.live.core.event_passing import EventPassing
 from sub2sub.live.core.event_recovery import EventRecovery
 from sub2sub.live.core.exchanges import Exchange, Exchanges
+from sub2sub.live.core.host_addresses import is_local
 from sub2sub.live.core.reliance import Reliance, WaryNeed, few_of_a_host
 from sub2sub.live.core.ring_exchanges import RingExchanges
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.ring.exchange import STREAM as RING
 from sub2sub.ring.peer import RingPeer
+from sub2sub.ring.rest import skips_turn
 from sub2sub.vicinity.peer import VicinityPeer
 from sub2sub.vicinity.rules import STREAM as VICINITY
 
 PATIENT = 5  # times as long as usual is waited for answers, at most, where they take long
+WORK = 1 << 23  # for one message, see `sub2sub.ring.need`: some hundredths of a second
 FEW = 63  # links of one message of CYCLON or VICINITY, at most, as of a view
 
 Deliver = Callable[[m.Event], None]
@@ -50,7 +53,7 @@ class Core:
     Parameters
     ----------
     own : Descriptor
-        Who it is.
+        The peer itself.
     deliver : callable
         Called with each event the peer wants, once.
     settings : CoreSettings
@@ -62,6 +65,9 @@ class Core:
         Numbers of exchanges; hard to guess where others may forge replies.
     accepts : callable, optional
         Whether an event is to be taken; others are neither delivered nor passed on.
+    bound : bool
+        Whether IDs are bound to certificates. Where they are not, and other hosts take part, a wary peer
+        never rests (`sub2sub.ring.rest`): its ring view would not change among strangers either.
 
     Attributes
     ----------
@@ -92,9 +98,12 @@ class Core:
         now: int = START,
         phase: int | None = None,
         numbers: Iterator[int] | None = None,
-        accepts: Callable[[m.Event], bool] = lambda event: True,
+        accepts: Callable[[Any], bool] = lambda event: True,
+        bound: bool = False,
     ) -> None:
         self.own, self.deliver, self.settings = own, deliver, settings or CoreSettings()
+        safe = bound or not self.settings.wary or is_local(own.address)
+        self.calm = self.settings.overlay.calm if safe else 0
         overlay = self.settings.overlay
         near, ring = overlay.vicinity, overlay.ring
         self.clock = Clock(unit, now)
@@ -103,17 +112,18 @@ class Core:
         self.reliance = Reliance(own, unit)
         self.ring = RingPeer(
             own,
-            replace(ring, max_age=ring.max_age * unit),
-            need=WaryNeed(own, ring.max_steps, self.reliance),
+            replace(ring, max_age=ring.max_age * unit, hello_after=ring.hello_after * unit),
+            need=WaryNeed(own, ring.max_steps, self.reliance, WORK if self.settings.wary else 0),
             fresh=0 if self.settings.wary else unit,
         )
         self.events: Forwarder[m.Event] = Forwarder(self.settings.dissemination)
         self.exchanges = Exchanges(numbers)
         self.ring_exchanges = RingExchanges(
-            self.ring, self.clock, self.exchanges, self._fed, wary=self.settings.wary
-        )
+            self.ring, self.clock, self.exchanges, self._fed, wary=self.settings.wary,
+            skips_turn=self._skips_turn,
+        )  # fmt: skip
         self.recovery = EventRecovery(
-            overlay.recovery, self.clock, self.exchanges, self._ring, self.events.seen
+            overlay.recovery, self.clock, self.exchanges, self._ring, self.events.seen, self.settings.wary
         )
         self.counts: Counter[str] = Counter()
         self.passing = EventPassing(
@@ -147,6 +157,7 @@ class Core:
         the reply is there, which for a peer that knows one other would leave the other layers nothing.
         """
         self.clock.tick()
+        self.ring_exchanges.teller = ""
         self.passing.tick()
         sends = self.give_up()
         for turn in self.turns:
@@ -170,9 +181,10 @@ class Core:
         return self.exchange_near(partner, draws) if partner else []
 
     def feed_near(self, draws: Draws) -> Descriptor | None:
-        """Accept random links as proximity links; whom to exchange with."""
+        """Accept random links as proximity links; whom to exchange with, unless the peer is at rest."""
         fed = self._few_of_a_host(self.random.view, self.near)
-        return self.near.feed(fed, self.now, draws(VICINITY))
+        partner = self.near.feed(fed, self.now, draws(VICINITY))
+        return None if self._skips_turn() else partner
 
     def exchange_near(self, partner: Descriptor, draws: Draws) -> list[m.Send]:
         """Send a partner the proximity links that suit it."""
@@ -194,8 +206,13 @@ class Core:
 
     def shuffle(self, draws: Draws) -> list[m.Send]:
         """CYCLON's turn."""
-        partner, again = self.random.partner(self.turn)
+        partner, again = self.random_partner()
         return self.shuffle_with(partner, again, draws) if partner else []
+
+    def random_partner(self) -> tuple[Descriptor | None, bool]:
+        """Whom to shuffle with, unless the peer is at rest, and whether it did not answer before."""
+        partner, again = self.random.partner(self.turn)
+        return (partner, again) if again or not self._skips_turn() else (None, False)
 
     def shuffle_with(self, partner: Descriptor, again: bool, draws: Draws) -> list[m.Send]:
         """Send a partner random links."""
@@ -220,8 +237,9 @@ class Core:
         """Say goodbye to the ring neighbours."""
         return [m.Send(each.peer, m.Leave()) for each in self.ring.in_order()]
 
-    def receive(self, message: m.Message, sender: int, draws: Draws) -> list[m.Send]:
-        """Take a message from the peer that says its ID is `sender`."""
+    def receive(self, message: m.Message, sender: int, draws: Draws, teller: str = "") -> list[m.Send]:
+        """Take a message from the peer that says its ID is `sender`, at the host `teller`."""
+        self.ring_exchanges.teller = teller
         match message:
             case m.Shuffle():
                 back = self.random.answer(self._few(message.links, self.random), draws(CYCLON))
@@ -243,7 +261,7 @@ class Core:
             case m.Changed():
                 return self._hear_of_change(message)
             case m.Digest():
-                return [self.recovery.answer(message, sender)]
+                return [self.recovery.answer(message, sender, teller)]
             case m.Ask():
                 return [m.Send(None, self._answer(message))]
             case m.Join():
@@ -268,6 +286,11 @@ class Core:
     def known(self) -> list[Descriptor]:
         """Everybody in any view."""
         return [peer for view in self._views() for peer in view]
+
+    def _skips_turn(self) -> bool:
+        """Whether the peer is at rest, and begins no exchange of random or proximity links in this cycle."""
+        cycles = (self.now - self.ring.last_change(self.now)) // self.clock.unit if self.calm else 0
+        return bool(skips_turn(cycles, self.calm, self.turn + self.random.phase))
 
     def _ignore(self) -> list[m.Send]:
         self.counts["ignored"] += 1
@@ -365,7 +388,10 @@ class Core:
         """Links for a view, few of each host."""
         if not self.settings.wary:
             return links
-        held, room = ([link.peer for link in layer.view], layer.settings.view) if layer else ([], 0)
-        offered = {link.peer.id: link for link in links}
-        few = few_of_a_host([link.peer for link in links], held, self.settings.of_a_host, room)
-        return [offered[peer.id] for peer in few]
+        view, room = (layer.view, layer.settings.view) if layer else ((), 0)
+        offered, held = [link[0] for link in links], [link[0] for link in view]
+        few = few_of_a_host(offered, held, self.settings.of_a_host, room, self.reliance.local)
+        if len(few) == len(links):
+            return links
+        kept = {peer.id for peer in few}
+        return [link for link in links if link[0].id in kept]

@@ -6,7 +6,7 @@ A request and its reply carry the same exchange number; a reply to a number nobo
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import NamedTuple
@@ -62,6 +62,11 @@ class Mentions:
 
     def __getitem__(self, part: slice) -> Mentions:
         return Mentions(self.peers[part], self.ages[part], self.held[part])
+
+
+def packed_numbers(numbers: Sequence[float]) -> bytes:
+    """Some numbers as bytes, with how many they are in front."""
+    return struct.pack(f">B{len(numbers)}d", len(numbers), *numbers)
 
 
 MAX_HOPS = 1 << 16
@@ -172,8 +177,8 @@ class Event:
 
     @property
     def signed(self) -> bytes:
-        """What a signature is of: all but the number of hops, which changes on the way."""
-        return self.name + struct.pack(f">B{len(self.point)}d", len(self.point), *self.point) + self.data
+        """What a signature is of: the kind, and all but the number of hops, which changes on the way."""
+        return b"event along rings" + self.name + packed_numbers(self.point) + self.data
 
 
 @dataclass(frozen=True)
@@ -218,7 +223,7 @@ class Welcome:
 
 @dataclass(frozen=True)
 class Ask:
-    """A publisher asks whom the receiver knows near a point."""
+    """A publisher asks for peers near a point."""
 
     exchange: int
     point: tuple[float, ...]
@@ -252,7 +257,12 @@ Reply = Shuffled | NearBack | RingBack | Probed | Lacking
 
 @dataclass(frozen=True)
 class Send:
-    """What a core wants sent: to a peer, or, with `to` None, back to whoever it has just heard from."""
+    """What a core wants sent: to a peer, or, with `to` None, back to the sender of the last message.
+
+    `teller` is the host that told of the peer, "" if it was found by the core's own turns; None stands for
+    the host whose message is being handled.
+    """
 
     to: Descriptor | None
     message: Message
+    teller: str | None = None

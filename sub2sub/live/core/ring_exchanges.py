@@ -1,7 +1,7 @@
 """The ring layer of a live peer: its exchanges, while answers take their time.
 
 Every decision is `sub2sub.ring.peer`'s, `sub2sub.ring.verification`'s and `sub2sub.ring.newcomer`'s. What is
-added is who waits for which answer: an exchange for its reply, a verification for the candidate that it
+added is what waits for which answer: an exchange for its reply, a verification for the candidate that it
 probes, a newcomer for the peers that it asks.
 """
 
@@ -18,10 +18,10 @@ from sub2sub.ring.peer import Report, RingPeer
 from sub2sub.ring.verification import Verification
 
 CANDIDATES = 128  # unknown ring neighbours of one message that are considered: each costs processor time
-FED = 126  # links of the other layers in one message, at most
+FED, RING = 126, 1024  # links of the other layers, and ring links, in one message, at most
 QUESTIONS = 4  # of a newcomer, under way at once
 VERIFICATIONS = 16  # under way at once: whatever others tell must not cost more
-SILENT = 8  # candidates of a message, then the others are not asked: who tells of them may invent them
+SILENT = 8  # candidates of a message, then the others are not asked: the sender may have invented them
 
 
 class RingExchanges:
@@ -38,14 +38,23 @@ class RingExchanges:
         Peers that a newcomer asks at once, when its walk is over.
     wary : bool
         Whether a message is not followed any further after `SILENT` candidates that are not there.
+    skips_turn : callable
+        Whether neighbours are told of ring links only until the next tick (`sub2sub.ring.rest`).
+
+    Attributes
+    ----------
+    teller : str
+        The host whose message is being handled, "" during the peer's own turns.
     """
 
     def __init__(
         self, ring: RingPeer, clock: Clock, exchanges: Exchanges, fed: Callable[[], list[Link]],
-        questions: int = QUESTIONS, wary: bool = False,
+        questions: int = QUESTIONS, wary: bool = False, skips_turn: Callable[[], bool] = lambda: False,
     ) -> None:  # fmt: skip
         self.ring, self.clock, self.exchanges, self.fed = ring, clock, exchanges, fed
-        self.questions, self.wary = questions, wary
+        self.questions, self.wary, self.skips_turn = questions, wary, skips_turn
+        self._is_brief = False
+        self.teller = ""
         self._probes: list[m.Send] = []
 
     def enter(self, contacts: Iterable[Descriptor]) -> list[m.Send]:
@@ -63,23 +72,26 @@ class RingExchanges:
 
         Candidates that wait behind one that was asked a cycle ago wait no longer.
         """
+        self._is_brief = self.skips_turn()
         self.ring.expire(self.clock.now)
         slow = [each.asker for each in self.exchanges.open.values() if isinstance(each.asker, Verification)]
         newcomers = [peer for each in slow for peer in self._verify(each.split())]
         newcomers += self.ring.consider(self.fed(), self.clock.now, self._verify)
-        return self._follow_up(newcomers)
+        lasting = self.ring.lasting(self.clock.now, self.clock.unit)
+        return [*(m.Send(peer, m.Hello(self.ring.own)) for peer in lasting), *self._follow_up(newcomers)]
 
     def begin(self, partner: Descriptor) -> list[m.Send]:
         """Tell a neighbour everything."""
         expected = self.ring.settings.two_sided
         number = self.exchanges.begin(Exchange(m.RingBack, partner, self.clock.now, expected))
-        lists = self._mentioned(self.ring.report(self.fed()))
+        lists = self._mentioned(self.ring.report(self._told_of()))
         return [m.Send(partner, m.Ring(number, self.ring.own, *lists))]
 
     def answer(self, message: m.Ring) -> list[m.Send]:
         """Accept what a neighbour tells, and tell it everything."""
         told = self._told(message)
-        reply, newcomers = self.ring.answer(message.sender, told, self.fed(), self.clock.now, self._verify)
+        fed, now = self._told_of(), self.clock.now
+        reply, newcomers = self.ring.answer(message.sender, told, fed, now, self._verify)
         sends = self._follow_up(newcomers)
         if reply is None:
             return sends
@@ -111,7 +123,7 @@ class RingExchanges:
         if isinstance(asker, Newcomer):
             asker.under_way -= 1
             asker.now = now
-            told = self._told(message, NOBODY)  # whoever is refused may know the way
+            told = self._told(message, NOBODY)  # a peer that was refused may know the way
             asker.answered(partner, [link.peer for links in told for link in links])
             return self._ask(asker)
         return self._follow_up(self.ring.finish(partner, self._told(message), now, self._verify))
@@ -121,7 +133,7 @@ class RingExchanges:
         asker, partner, now = exchange.asker, exchange.partner, self.clock.now
         if isinstance(asker, Verification):
             asker.silent(now)
-            if self.wary and asker.silences >= SILENT:  # whoever is needed is offered again
+            if self.wary and asker.silences >= SILENT:  # candidates that are needed are offered again
                 asker.queue = []
             return self._follow_up(self._verify(asker))
         if isinstance(asker, Newcomer):
@@ -148,7 +160,9 @@ class RingExchanges:
         return sends
 
     def _verify(self, verification: Verification) -> list[Descriptor]:
-        """Go on until a candidate has to be probed; who was accepted."""
+        """Go on until a candidate has to be probed; returns those accepted."""
+        if verification.teller is None:
+            verification.teller = self.teller
         peer = verification.next(self.clock.now)
         if peer is not None and len(self.ring.asking) > VERIFICATIONS:
             verification.give_up()
@@ -159,16 +173,21 @@ class RingExchanges:
 
     def _question(self, peer: Descriptor, asker: Verification | None = None) -> m.Send:
         exchange = Exchange(m.Probed, peer, self.clock.now, asker=asker)
-        return m.Send(peer, m.Probe(self.exchanges.begin(exchange)))
+        return m.Send(peer, m.Probe(self.exchanges.begin(exchange)), asker.teller if asker else None)
 
     def _follow_up(self, newcomers: Sequence[Descriptor]) -> list[m.Send]:
         """Hellos to those that were accepted, and probes of candidates."""
         probes, self._probes = self._probes, []
-        told = newcomers if self.ring.settings.hello else ()
+        at_once = self.ring.settings.hello and not self.ring.settings.hello_after
+        told = newcomers if at_once else ()
         return [*(m.Send(peer, m.Hello(self.ring.own)) for peer in told), *probes]
 
+    def _told_of(self) -> list[Link]:
+        """Links of the layers below that neighbours are told."""
+        return [] if self._is_brief else self.fed()
+
     def _mentioned(self, report: Report) -> tuple[m.Mentions, m.Mentions]:
-        return self.clock.mentions(report.fed), self.clock.ring_mentions(report.ring)
+        return self.clock.mentions(report.fed[:FED]), self.clock.ring_mentions(report.ring[:RING])
 
     def _told(self, message: m.Ring | m.RingBack, refused: Mapping[int, Descriptor] | None = None) -> Report:
         """What a message tells that was not refused before, in stamps.

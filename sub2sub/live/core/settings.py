@@ -9,9 +9,9 @@ from sub2sub.overlay.overlay import OverlaySettings
 
 
 def _bounded() -> OverlaySettings:
-    """The simulator's settings, with a limit to what lies can make of a ring view, and of its cost."""
+    """The simulator's settings, with a limit to what lies can make of a ring view, and rest."""
     settings = OverlaySettings()
-    return replace(settings, ring=replace(settings.ring, cap=512, max_steps=250))
+    return replace(settings, ring=replace(settings.ring, cap=512, max_steps=250), calm=5)
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,14 @@ class CoreSettings:
     Attributes
     ----------
     overlay, dissemination
-        As of the simulator; ring views are limited to 512 neighbours.
+        As of the simulator; ring views are limited to 512 neighbours, and peers rest after 5 calm cycles.
     patience : int
         Cycles to wait for a reply.
     offers : int
         Peers named to a publisher that asks, and to a newcomer.
     wary : bool
         Whether to doubt what others tell, and what silence seems to tell: every candidate for the ring view
-        has to answer, whoever vouches for it; answers are waited for longer where they take long; new
+        has to answer, even if others vouch for it; answers are waited for longer where they take long; new
         neighbours are not relied on for events (`sub2sub.live.core.reliance`); of each host only `of_a_host`
         links are taken into a view of CYCLON or VICINITY. Without, as in the simulator.
     of_a_host : int

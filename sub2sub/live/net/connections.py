@@ -7,53 +7,50 @@ out waits in a bounded queue; a reader too slow for it loses the connection. A f
 connection.
 
 Connections are counted from the first byte on, TLS handshakes included: all together, by address, and those
-of strangers, who may not take the places kept for peers the node knows. Only so many connections are opened
-in a second, whoever names the addresses; names of hosts are looked up only for addresses that the user has
-given, or under TLS, where whoever names them has a certificate.
+of strangers, which may not take the places kept for peers the node knows. Only so many connections are opened
+in a second because of what messages tell, and because of what one host tells a part of these; a node opens
+others by its own turns, and to addresses that have answered before. Names of hosts are looked up only for
+addresses that the user has given, or under TLS, where the teller has a certificate.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import ssl
 import time
 from asyncio.sslproto import SSLProtocol
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Generic, Protocol, TypeVar
+from math import inf
+from typing import Any
 
+from sub2sub.live.core.host_addresses import is_loopback, is_numeric
 from sub2sub.live.net.budgets import Buckets
-from sub2sub.live.net.channel import Address, Channel
+from sub2sub.live.net.channel import Address, Channel, Reader
 from sub2sub.live.wire.limits import Limits
 
-__all__ = ["Address", "Channel", "Connections", "Format"]
+__all__ = ["Address", "Channel", "Connections"]
 
 SPACE = 1 << 16  # bytes read at once
 HANDSHAKE = 0.004  # seconds of processor that a TLS handshake takes
-STRANGERS = ""  # to whom handshakes of hosts that nobody knows are charged
-LOOKS = 4  # at connections that may be overdue, within the shortest limit
-FrameT = TypeVar("FrameT")
-ReadT = TypeVar("ReadT", covariant=True)
+STRANGE_HANDSHAKES = 2.0  # that fail, per second, of a host that the node does not know
+STRANGERS = ""  # the account of all hosts that the node does not know, for handshakes
+SHARE = 4  # hosts that together may cause all connections that are opened because of messages
+LOOKS = 4  # at connections that may be overdue, within a limit
 
 
-class Format(Protocol[ReadT]):
-    """How frames are read: `sub2sub.live.wire.format`, or another protocol's."""
+class Handshake(SSLProtocol):
+    """TLS over a connection that was accepted, with less memory for each: strangers may have many."""
 
-    def size_of(self, prefix: bytes) -> int:
-        """The length a prefix announces; raises a ValueError when it is out of range."""
-
-    def decode(self, body: bytes) -> ReadT:
-        """The frame in a body; raises a ValueError if the body holds no valid frame."""
+    max_size = 1 << 14  # bytes, as of a TLS record; 2^18 by default
 
 
-class Connections(Generic[FrameT]):
+class Connections:
     """All connections of a node.
 
     Parameters
     ----------
-    format : Format
+    format : Reader
         How to read frames.
     handle : callable
         Called with each frame and the channel it came through.
@@ -77,8 +74,8 @@ class Connections(Generic[FrameT]):
 
     def __init__(
         self,
-        format: Format[FrameT],
-        handle: Callable[[FrameT, Channel], None],
+        format: Reader,
+        handle: Callable[[Any, Channel], None],
         limits: Limits | None = None,
         server_tls: ssl.SSLContext | None = None,
         client_tls: ssl.SSLContext | None = None,
@@ -96,8 +93,10 @@ class Connections(Generic[FrameT]):
         self._server: asyncio.Server | None = None
         self._looking: asyncio.TimerHandle | None = None
         limits = self.limits
-        self._dials = Buckets(limits.dials, limits.dials_at_once, 2)
+        self._dials = Buckets(limits.dials, limits.dials_at_once, 3)
+        self._told = Buckets(limits.dials / SHARE, limits.dials_at_once / SHARE, limits.remembered)
         self._answered: OrderedDict[Address, None] = OrderedDict()
+        self._handshakes = Buckets(STRANGE_HANDSHAKES, 8 * STRANGE_HANDSHAKES, limits.remembered)
         self._processor = Buckets(limits.processor, limits.processor, limits.remembered)
         self._bytes = Buckets(limits.byte_rate, limits.byte_burst, limits.remembered)
         self._incoming: dict[Channel, None] = {}
@@ -118,7 +117,7 @@ class Connections(Generic[FrameT]):
             lambda: Channel(self), host, port, backlog=self.limits.incoming
         )
         name = self._server.sockets[0].getsockname()
-        self._look()
+        self.look_within(self.limits.idle)
         return str(name[0]), int(name[1])
 
     async def close(self) -> None:
@@ -135,23 +134,27 @@ class Connections(Generic[FrameT]):
         if self._server:
             await self._server.wait_closed()
 
-    def post(self, to: Address, data: bytes, failed: Callable[[], None]) -> None:
-        """Send a frame; `failed` is called, later, if that is known not to have worked."""
+    def post(self, to: Address, data: bytes, failed: Callable[[], None], teller: str = "") -> None:
+        """Send a frame; `failed` is called, later, if that is known not to have worked.
+
+        `teller` is the host whose message is the cause, if one is.
+        """
         loop = asyncio.get_running_loop()
         channel = self._outgoing.get(to)
         if channel is None:
             if loop.time() < self._failures.get(to, (0, 0.0))[1]:
                 loop.call_soon(failed)
                 return
-            channel = self._open(to)
+            pause = self._pause_before_dial(to, teller, loop.time())
+            if pause > self.limits.connect:  # nothing is held against the address
+                self.counts["not dialled"] += 1
+                loop.call_soon(failed)
+                return
+            channel = self._open(to, pause)
         self._outgoing.move_to_end(to)
         if not channel.post(data, failed):
             self.counts["slow"] += 1
             loop.call_soon(failed)
-
-    def receive(self, frame: FrameT, channel: Channel) -> None:
-        """Handle a frame."""
-        self.handle(frame, channel)
 
     def charge(self, host: str, seconds: float, size: int, now: float) -> float:
         """Charge a host processor time and bytes; returns for how many seconds it is overdrawn."""
@@ -163,9 +166,13 @@ class Connections(Generic[FrameT]):
         if channel.address:
             channel.begin(transport)
             return True
-        payers = [channel.host] if self.is_known(channel.host) else [channel.host, STRANGERS]
+        is_strange = self.server_tls is not None and not self.is_known(channel.host)
+        payers = [channel.host, STRANGERS] if is_strange else [channel.host]
         pause = max(self.charge(each, 0.0, 0, now) for each in payers) if self.server_tls else 0.0
+        if is_strange:
+            pause = max(pause, self._handshakes.charge(channel.host, 1.0, now))
         if pause > self.limits.handshake or not self._admits(channel.host):
+            self._handshakes.charge(channel.host, -float(is_strange), now)
             self.counts["refused"] += 1
             return False
         self._incoming[channel] = None
@@ -193,11 +200,20 @@ class Connections(Generic[FrameT]):
         if channel.address and self._outgoing.get(channel.address) is channel:
             del self._outgoing[channel.address]
 
-    def _open(self, to: Address) -> Channel:
+    def look_within(self, limit: float) -> None:
+        """Look for connections that are overdue a few times within a limit, if not sooner."""
+        loop = asyncio.get_running_loop()
+        when = loop.time() + limit / LOOKS
+        if self._looking is None or when < self._looking.when():
+            if self._looking:
+                self._looking.cancel()
+            self._looking = loop.call_at(when, self._look)
+
+    def _open(self, to: Address, pause: float) -> Channel:
         channel = Channel(self, to)
         self._outgoing[to] = channel
         self._make_room(channel)
-        channel.task = asyncio.create_task(self._connect(channel, to))
+        channel.task = asyncio.create_task(self._connect(channel, to, pause))
         return channel
 
     def _make_room(self, new: Channel | None = None) -> None:
@@ -215,21 +231,34 @@ class Connections(Generic[FrameT]):
         must = len(self._outgoing) - self.limits.outgoing_at_once
         for channel in idle[:excess] if must <= len(idle) else others[:must]:
             channel.close()
+        if len(self._outgoing) > self.limits.outgoing:
+            self.look_within(self.limits.answer)
 
-    async def _connect(self, channel: Channel, to: Address) -> None:
+    def _pause_before_dial(self, to: Address, teller: str, now: float) -> float:
+        """Seconds to wait before connecting to an address; if more than `connect`, nothing is charged.
+
+        Whatever others invent must not keep a node from those that it has talked to, nor from its own turns,
+        nor take the place of a connection whose answer is on its way.
+        """
+        known = to in self._answered
+        bills = [(self._dials, "known" if known else "told" if teller else "own")]
+        if teller and not known:
+            if len(self._outgoing) >= self.limits.outgoing_at_once:
+                return inf
+            if not is_loopback(teller):
+                bills.append((self._told, teller))
+        pause = max(buckets.charge(name, 1.0, now) for buckets, name in bills)
+        if pause > self.limits.connect:
+            for buckets, name in bills:
+                buckets.charge(name, -1.0, now)
+        return pause
+
+    async def _connect(self, channel: Channel, to: Address, pause: float) -> None:
         loop = asyncio.get_running_loop()
-        # Whatever others invent must not keep a node from those that it has talked to.
-        asked = "known" if to in self._answered else "unknown"
-        pause = self._dials.charge(asked, 1.0, loop.time())
-        if pause > self.limits.connect:  # nothing is held against the address
-            self._dials.charge(asked, -1.0, loop.time())
-            self.counts["not dialled"] += 1
-            channel.close()
-            return
         name = to[0] if self.client_tls else None
         deadline = loop.call_later(pause + self.limits.connect, self._give_up, channel)
         try:
-            if not (self.client_tls or to[0] in self.given or _is_numeric(to[0])):
+            if not (self.client_tls or to[0] in self.given or is_numeric(to[0])):
                 raise ValueError(f"{to[0]} is not an address")
             if pause:
                 await asyncio.sleep(pause)
@@ -257,7 +286,7 @@ class Connections(Generic[FrameT]):
                 await asyncio.sleep(pause)
             # Not `start_tls`: on uvloop the first bytes may have come already, and would be lost.
             done: asyncio.Future[None] = loop.create_future()
-            handshake = SSLProtocol(
+            handshake = Handshake(
                 loop, channel, context, done, True, call_connection_made=False,
                 ssl_handshake_timeout=self.limits.handshake,  # type: ignore[arg-type]
             )  # fmt: skip
@@ -273,6 +302,7 @@ class Connections(Generic[FrameT]):
             self.counts["handshakes failed"] += 1
             channel.close()
             return
+        self._handshakes.charge(channel.host, -1.0, loop.time())
         channel.begin(secure)
 
     def _note_failure(self, to: Address) -> None:
@@ -284,7 +314,7 @@ class Connections(Generic[FrameT]):
             self._failures.popitem(last=False)
 
     def _admits(self, host: str) -> bool:
-        """Whether there is room for one more from a host; if need be, who has more than others makes room."""
+        """Whether there is room for one more; if need be, the host with most connections makes room."""
         limits, known = self.limits, self.is_known(host)
         if self._from[host] >= limits.per_address:
             return False
@@ -300,19 +330,11 @@ class Connections(Generic[FrameT]):
 
     def _look(self) -> None:
         """Close connections that are silent, stuck, or in the middle of a frame for too long."""
-        loop = asyncio.get_running_loop()
-        now = loop.time()
-        for channel in [*self._incoming, *self._outgoing.values()]:
+        now, limits = asyncio.get_running_loop().time(), self.limits
+        channels = [*self._incoming, *self._outgoing.values()]
+        for channel in channels:
             if channel.is_overdue(now):
                 channel.close()
+        self._looking = None
+        self.look_within(limits.frame if any(channel.begun for channel in channels) else limits.idle)
         self._make_room()
-        self._looking = loop.call_later(min(self.limits.idle, self.limits.frame) / LOOKS, self._look)
-
-
-@lru_cache(1024)
-def _is_numeric(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True

@@ -15,7 +15,7 @@ from typing import Any
 
 from sub2sub.events.walk import Move, Walk
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.reliance import is_loopback
+from sub2sub.live.core.host_addresses import host_of, is_loopback
 from sub2sub.overlay.descriptors import Descriptor
 
 ENTRIES = 2  # hosts an event is handed to, where as many are found
@@ -49,7 +49,7 @@ class Published:
 
     @property
     def outcome(self) -> str:
-        """ "taken", "nobody" (who was asked knows nobody that wants it), or "unknown".
+        """ "taken", "nobody" (all that were asked know nobody that wants it), or "unknown".
 
         Examples
         --------
@@ -70,7 +70,7 @@ class EntrySearch:
     ----------
     event : Event
     walk : Walk
-        That knows whom to begin with.
+        With the peers to begin with.
     request : callable
         request(peer, event or None for a question) -> its answer, None for silence.
     hedge : float
@@ -155,4 +155,4 @@ class EntrySearch:
 
 def _place(peer: Descriptor) -> object:
     """The host of a peer, on one machine the node."""
-    return peer.address if is_loopback(peer.address[0]) else peer.address[0]
+    return peer.address if is_loopback(peer.address[0]) else host_of(peer.address[0])

@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from sub2sub.errors import InputError
+from sub2sub.live.core.host_addresses import host_of
 from sub2sub.live.net.connections import Address, Channel, Connections
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.framing import LENGTH, Frame, Protocol
@@ -111,9 +112,7 @@ class Host(ABC):
         server_tls, client_tls = tls.contexts() if tls else (None, None)
         self.identity = tls.identity() if tls else None
         self.identity_of: Callable[[Channel], bytes | None] = Channel.identity
-        self.connections: Connections[Frame] = Connections(
-            protocol, self._receive, limits, server_tls, client_tls
-        )
+        self.connections = Connections(protocol, self._receive, limits, server_tls, client_tls)
         self.connections.given.add(self.address[0])
         self.connections.is_known = self._knows
         self._known_hosts: set[str] = set()
@@ -156,8 +155,8 @@ class Host(ABC):
         """Let a cycle pass for a core; returns what it wants sent."""
 
     @abstractmethod
-    def receive_at(self, core: Any, frame: Frame) -> list[Any]:
-        """Hand a core a message; returns what it wants sent."""
+    def receive_at(self, core: Any, frame: Frame, teller: str) -> list[Any]:
+        """Hand a core a message that a host has sent; returns what it wants sent."""
 
     @abstractmethod
     def unreachable_from(self, core: Any, to: Any, message: Any) -> list[Any]:
@@ -187,22 +186,31 @@ class Host(ABC):
         return (asyncio.get_running_loop().time() - self._ticked) / self.period
 
     def dispatch(
-        self, core: Any, sends: list[Any], channel: Channel | Inside | None = None, to: int = 0
-    ) -> None:
-        """Send what a core wants sent; replies go to `to` through the channel its message came from."""
+        self, core: Any, sends: list[Any], channel: Channel | Inside | None = None, to: int = 0,
+        teller: str = "",
+    ) -> None:  # fmt: skip
+        """Send what a core wants sent; replies go to `to` through the channel its message came from.
+
+        `teller` is the host whose message is the cause, which pays for connections that are opened.
+        """
         for send in sends:
             if send.to is not None:
-                self.post(send.to, core.own.id, send.message, self._failure(core, send))
+                pays = self.teller_of(send, teller)
+                self.post(send.to, core.own.id, send.message, self._failure(core, send, pays), pays)
             elif channel:
                 channel.post(self.protocol.encode(Frame(to, core.own.id, send.message)))
 
-    def post(self, to: Any, sender: int, message: Any, failed: Callable[[], None]) -> None:
+    def teller_of(self, send: Any, teller: str) -> str:
+        """The host whose message has caused another one; by default, that of the message just handled."""
+        return teller
+
+    def post(self, to: Any, sender: int, message: Any, failed: Callable[[], None], teller: str = "") -> None:
         """Send a message to anything with an ID and an address."""
         data = self.protocol.encode(Frame(to.id, sender, message))
         if to.address == self.address:
             self._inside.post(data)
         else:
-            self.connections.post(to.address, data, failed)
+            self.connections.post(to.address, data, failed, teller)
 
     async def request(self, to: Any, message: Any) -> Any | None:
         """Send a request in the host's own name; None if it is not answered."""
@@ -231,16 +239,18 @@ class Host(ABC):
                     self.connections.counts["broken ticks"] += 1
                     LOG.exception("the tick of peer %d failed", core.own.id)
                 await asyncio.sleep(0)
-            self._known_hosts = {peer.address[0] for core in self.cores.values() for peer in core.known()}
+            known = {peer.address[0] for core in self.cores.values() for peer in core.known()}
+            self._known_hosts = set(map(host_of, known))
 
     def _knows(self, host: str) -> bool:
         """Whether a peer at a host was known at the last tick."""
         return host in self._known_hosts
 
-    def _failure(self, core: Any, send: Any) -> Callable[[], None]:
+    def _failure(self, core: Any, send: Any, teller: str) -> Callable[[], None]:
         def failed() -> None:
             if core.own.id in self.cores:
-                self.dispatch(core, self.unreachable_from(core, send.to, send.message))
+                instead = self.unreachable_from(core, send.to, send.message)
+                self.dispatch(core, instead, teller=teller)
 
         return failed
 
@@ -257,7 +267,8 @@ class Host(ABC):
                 return
         core = self.core_for(frame)
         if core:
-            self.dispatch(core, self.receive_at(core, frame), channel, frame.sender)
+            teller = channel.host if isinstance(channel, Channel) else ""
+            self.dispatch(core, self.receive_at(core, frame, teller), channel, frame.sender, teller)
             return
         message = frame.message
         number = _answers_to(message, frame.sender)
@@ -269,5 +280,5 @@ class Host(ABC):
 
 
 def _answers_to(message: Any, peer: int) -> Hashable:
-    """What a request and its answer have in common: a number, or an event's name and who has it."""
+    """What a request and its answer have in common: a number, or an event's name and its receiver."""
     return getattr(message, "exchange", None) or (getattr(message, "name", None), peer)

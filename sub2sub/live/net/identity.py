@@ -2,12 +2,12 @@
 
 An ID is a digest of the certificate and of the number of the subscription at its node, whose lowest byte is
 that number. So the place of a peer on the ring cannot be chosen: one certificate has few places
-(`Limits.subscriptions`), anywhere, and whoever receives a message from a peer compares its ID with the
+(`Limits.subscriptions`), anywhere, and the receiver of a message compares the sender's ID with the
 certificate that was shown. What a third party tells of an ID is believed when the peer itself has answered.
 
 Without TLS there is nothing to bind an ID to. A host's address would have to do with its 65,535 ports, or
 peers behind one address could not be told apart, and among so many IDs one is beside any other in a ring of
-thousands of peers. There IDs are free, and a live peer is careful whom it relies on
+thousands of peers. There IDs are free, and a live peer relies on few others
 (`sub2sub.live.core.reliance`).
 """
 
@@ -19,7 +19,7 @@ from functools import lru_cache
 
 @lru_cache(4096)
 def bound_id(identity: bytes, number: int) -> int:
-    """The sequence ID of a subscription of whoever has an identity.
+    """The sequence ID of a subscription at the node with an identity.
 
     Examples
     --------

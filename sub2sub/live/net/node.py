@@ -2,7 +2,7 @@
 
 The content-based sibling of CAMCAST's programming interface (CAMCAST, Section 5.1): join with a contact,
 subscribe, publish, unsubscribe, leave. Each subscription is a peer of its own (Sub-2-Sub, Section 3: virtual
-peers); they share the node's address and connections, and frames say whom they are for.
+peers); they share the node's address and connections, and each frame names its receiver.
 
 >>> import asyncio
 >>> async def example():
@@ -34,6 +34,7 @@ from sub2sub.events.walk import Walk
 from sub2sub.geometry.boxes import MAX_ATTRIBUTES, points
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
+from sub2sub.live.core.host_addresses import is_local
 from sub2sub.live.core.live_peer import Core, Draws
 from sub2sub.live.core.reliance import few_of_a_host
 from sub2sub.live.core.settings import CoreSettings
@@ -41,7 +42,7 @@ from sub2sub.live.net.connections import Address
 from sub2sub.live.net.entry import EntrySearch, Published
 from sub2sub.live.net.host import Host, is_address
 from sub2sub.live.net.identity import bound_id, is_bound
-from sub2sub.live.net.signatures import Signer, accepts
+from sub2sub.live.net.signatures import EventT, Signer, accepts
 from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.net.warmup import warm_up
@@ -53,7 +54,9 @@ from sub2sub.overlay.descriptors import Descriptor
 HEDGES = 10  # a publisher asks the next after that part of the time it waits for an answer
 CHANGES = 1024  # peers that have changed to others, for which a node answers
 ANSWERED = (m.Shuffle, m.Near, m.Ring, m.Probe, m.Seek, m.Digest)  # what a peer that has changed is asked
-ANYBODY = 0  # whom a newcomer addresses, before it knows anybody's ID
+EVENTS = (m.Event, m.Taken)  # also of publishers, which have no ID
+WITH_SENDER_LAST = (m.Shuffle, m.Near)  # whose last link is to the sender
+ANYBODY = 0  # receiver of a newcomer's first request: it knows no ID yet
 
 
 class Node(Host):
@@ -65,7 +68,7 @@ class Node(Host):
         Attributes of every subscription and event of the overlay.
     contact : (host, port) or a list of these, optional
         Anybody in the overlay; without, the node begins an overlay of its own. Of several all are asked, so
-        that one that lies does not decide whom the node knows.
+        that a single liar does not decide which peers the node knows.
     listen, advertise : (host, port)
         Where to listen (port 0 takes a free one), and what others are told to connect to, if that differs.
     period : float
@@ -93,6 +96,8 @@ class Node(Host):
     wire_protocol: ClassVar[Protocol] = wire.PROTOCOL
     core_type: ClassVar[type[Core]] = Core
     answered: ClassVar[tuple[type[Any], ...]] = ANSWERED
+    events: ClassVar[tuple[type[Any], ...]] = EVENTS
+    with_sender_last: ClassVar[tuple[type[Any], ...]] = WITH_SENDER_LAST
 
     def __init__(
         self,
@@ -173,7 +178,7 @@ class Node(Host):
         numbers = iter(lambda: self.dice.getrandbits(63), -1)
         core = self.core_type(
             own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers,
-            accepts=lambda event: accepts(event, self.trusted),
+            accepts=lambda event: accepts(event, self.trusted), bound=self.identity is not None,
         )  # fmt: skip
         core.join(each.own for each in self.subscriptions.values())
         core.join(contacts)
@@ -184,7 +189,7 @@ class Node(Host):
     async def change(self, subscription: Subscription, low: ArrayLike, high: ArrayLike) -> None:
         """Subscribe to something else: from now on the subscription is another peer, and others are told so.
 
-        Neighbours are told that the old peer leaves; whoever asks it is answered what it has changed to.
+        Neighbours are told that the old peer leaves; requests to it are answered by what it has changed to.
         """
         self._change_to(subscription, self._descriptor(low, high))
 
@@ -223,14 +228,16 @@ class Node(Host):
         at = tuple(points(np.atleast_2d(point), self.attributes)[0].tolist())
         if len(data) > wire.MAX_DATA:
             raise InputError(f"data: expected at most {wire.MAX_DATA} bytes, got {len(data)}")
-        event = m.Event(self.dice.randbytes(wire.NAME), at, 0, bytes(data))
-        if self.signer:
-            event = self.signer.sign(event)
+        event = self.sign(m.Event(self.dice.randbytes(wire.NAME), at, 0, bytes(data)))
         for core in self.cores.values():
             if core.own.matches(at):
                 self.dispatch(core, core.publish(event, self._draws(core)))
                 return Published(event.name, core.own.id, 0)
         return await self._walk(event)
+
+    def sign(self, event: EventT) -> EventT:
+        """An event with the signature of the node, if it has a key."""
+        return self.signer.sign(event) if self.signer else event
 
     async def leave(self) -> None:
         """End all subscriptions and close all connections."""
@@ -248,10 +255,14 @@ class Node(Host):
             self._asking = asyncio.create_task(self._ask_again(core))
         return sends
 
-    def receive_at(self, core: Core, frame: Frame) -> list[m.Send]:
+    def receive_at(self, core: Core, frame: Frame, teller: str) -> list[m.Send]:
         """Hand a core a message at this moment of its cycle."""
         core.clock.advance(self.part_of_cycle())
-        return core.receive(frame.message, frame.sender, self._draws(core))
+        return core.receive(frame.message, frame.sender, self._draws(core), teller)
+
+    def teller_of(self, send: m.Send, teller: str) -> str:
+        """The host that has told of a candidate, however much later it is probed."""
+        return teller if send.teller is None else send.teller
 
     def unreachable_from(self, core: Core, to: Descriptor, message: m.Message) -> list[m.Send]:
         """Tell a core what could not be sent."""
@@ -259,10 +270,9 @@ class Node(Host):
 
     def core_for(self, frame: Frame) -> Core | None:
         """The core a frame is for; of one for nobody here, any for a newcomer, one that matches an event."""
-        core: Core | None = self.cores.get(frame.to)
         message = frame.message
-        if core or frame.to == self.id:
-            return core
+        if frame.to in self.cores or frame.to == self.id:
+            return self.cores.get(frame.to)
         residents: list[Core] = []
         if isinstance(message, m.Event) and len(message.point) == self.attributes:
             residents = [each for each in self.cores.values() if each.own.matches(message.point)]
@@ -273,16 +283,15 @@ class Node(Host):
     def is_genuine(self, frame: Frame, identity: bytes | None) -> bool:
         """Whether the ID that a frame claims for its sender belongs to a node with an identity."""
         message, sender = frame.message, frame.sender
-        if isinstance(message, m.Event | m.Taken):  # also of publishers, which have no ID
-            claims = [id for core in self.cores.values() for id in (sender,) if id in core.ring.view]
-        elif isinstance(message, m.Shuffle | m.Near):
-            claims = [sender, *(peer.id for peer in message.links.peers[-1:])]
-        elif isinstance(message, m.Ring | m.Seek | m.Hello | m.Changed):
-            claims = [sender, message.sender.id]
+        claims = [sender]
+        if isinstance(message, self.events):
+            claims = claims if any(sender in core.ring.view for core in self.cores.values()) else []
+        elif isinstance(message, self.with_sender_last):
+            claims += [peer.id for peer in message.links.peers[-1:]]
+        elif hasattr(message, "sender"):
+            claims.append(message.sender.id)
         elif isinstance(message, m.Join | m.Welcome | m.Ask | m.Answer):
             return True
-        else:
-            claims = [sender]
         most = self.connections.limits.subscriptions
         return all(identity is not None and is_bound(id, identity, most) for id in claims)
 
@@ -309,20 +318,19 @@ class Node(Host):
 
     async def _meet_all(self) -> None:
         """Ask all addresses that the user has given for peers; one has to answer, if there are any."""
-        failures = await asyncio.gather(*(self._failure_to_meet(address) for address in self._bootstrap()))
+
+        async def failure_to_meet(contact: Address) -> Any:
+            try:
+                await self._meet(contact)
+            except ConnectionError as error:
+                return error
+
+        failures = await asyncio.gather(*map(failure_to_meet, self._bootstrap()))
         for failure in failures[:1] if all(failures) else ():
             raise failure
 
-    async def _failure_to_meet(self, contact: Address) -> Any:
-        """Ask an address for peers; why that has failed, if it has."""
-        try:
-            await self._meet(contact)
-        except ConnectionError as error:
-            return error
-        return None
-
     async def _meet(self, contact: Address) -> Descriptor | None:
-        """Ask an address for peers to begin with; the first is who answers, if it subscribes to anything."""
+        """Ask an address for peers to begin with; returns the one that answers, if it has a subscription."""
         self.connections.given.update(host for host, _ in self._bootstrap())
         answer = await self.request(Descriptor(ANYBODY, (), (), contact), m.Join(self.dice.getrandbits(63)))
         if not isinstance(answer, m.Welcome):
@@ -334,7 +342,7 @@ class Node(Host):
         """Ask a contact, or one of those heard of since, for peers, and let a core begin anew with one.
 
         A contact is asked every other time, whatever was heard since: it may all be invented. The core
-        begins with whoever has just answered; of others nobody knows whether they are there.
+        begins with the peer that has just answered; nobody knows whether others are there.
         """
         answered, given = None, self._bootstrap()
         peer = self.dice.choice(self.contacts) if self.contacts else None
@@ -356,9 +364,8 @@ class Node(Host):
         """Keep contacts, the latest, of each host its share."""
         known = {peer.id: peer for peer in self.contacts}
         known.update((peer.id, peer) for peer in peers if peer.d == self.attributes)
-        most = self.settings.offers
-        latest = few_of_a_host(list(known.values())[::-1], (), most, most)
-        self.contacts = latest[:most][::-1]
+        most, local = self.settings.offers, is_local(self.address)
+        self.contacts = few_of_a_host(list(known.values())[::-1], (), most, most, local)[:most][::-1]
 
     def _drop_contacts(self, gone: Iterable[Descriptor]) -> None:
         """Forget contacts that did not answer."""

@@ -37,7 +37,7 @@ class Signable(Protocol):
 
     @property
     def signer(self) -> bytes:
-        """The public key of whoever has signed it."""
+        """The public key of its signer."""
 
     @property
     def signature(self) -> bytes:

@@ -23,13 +23,13 @@ class Received:
     Attributes
     ----------
     name : bytes
-        The same for all who receive it.
+        The same for all receivers.
     point : tuple of float
     data : bytes
     hops : int
         How often it was forwarded on its way here.
     signer : bytes
-        Public key of whoever signed it; empty if nobody did.
+        Public key of its signer; empty if it has none.
     """
 
     name: bytes

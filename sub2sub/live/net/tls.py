@@ -1,9 +1,9 @@
 """Encryption and authentication by one setting: TLS with certificates, both ways.
 
-Every peer has a certificate signed by the authority that all peers of the overlay trust, and shows it to
-whoever it talks to. So nobody without a certificate takes part or reads along. Sequence IDs are bound to the
-certificate (`sub2sub.live.net.identity`), so every node needs its own, unless `bind` is off; which address a
-node may claim a certificate says only where it names hosts.
+Every peer has a certificate signed by the authority that all peers of the overlay trust, and both ends of a
+connection show theirs. So nobody without a certificate takes part or reads along. Sequence IDs are bound to
+the certificate (`sub2sub.live.net.identity`), so every node needs its own, unless `bind` is off. A
+certificate says which address a node may claim only if it names hosts.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from sub2sub.ring.need import Need
 
 @cache
 def warm_up() -> None:
-    """Ask the questions that a live peer asks of kernels: whom a ring view needs."""
+    """Ask the questions that a live peer asks of kernels: which candidates a ring view needs."""
     own, other = (Descriptor.of(id, [0.0], [1.0]) for id in (1, 2))
     need = Need(own)
     need.offer([], [other], cap=0)

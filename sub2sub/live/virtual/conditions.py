@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Address = tuple[str, int]
 NEXT = 1e-6  # seconds between two messages of a connection
 LOST = -1.0  # when a message arrives that does not
-FIRST_PORT = 40_000  # of those given to whoever asks for none
+FIRST_PORT = 40_000  # of those given to sockets that ask for none
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Network:
         listener = self.listeners.get(to)
         if self._is_cut(machine.host, to[0]) or (listener and listener.machine.silent):
             self.counts["connections to nobody"] += 1
-            await self.loop.create_future()  # until whoever connects loses patience
+            await self.loop.create_future()  # until the connecting end loses patience
         if listener is None or listener.machine.crashed or self._hits(self.conditions.refused, "refused"):
             await asyncio.sleep(self._delay(to[0], machine.host))
             raise ConnectionRefusedError(f"{to[0]}:{to[1]} refuses the connection")

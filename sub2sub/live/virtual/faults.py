@@ -52,7 +52,7 @@ async def crash_and_restart(history: History) -> None:
 async def crash(history: History) -> None:
     """A node is gone for good."""
     victim = _anybody(history)
-    if victim:
+    if victim and history.may_crash(victim):
         victim.crash(silent=history.dice.random() < 0.5)
 
 

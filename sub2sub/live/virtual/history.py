@@ -1,6 +1,6 @@
 """One history of live nodes: they join, faults happen, the faults end, and then all must be well.
 
-A history is drawn from its seed: how many nodes, how the network behaves, who crashes, stands still, is cut
+A history is drawn from its seed: how many nodes, how the network behaves, which crash, stand still, are cut
 off or lied to, and when. Checked throughout: nobody delivers an event twice, or one it did not subscribe to;
 nothing grows beyond its limit; no task has died. Checked after the faults: within `HEAL` cycles the overlay
 is whole again, and from then on every event reaches everybody that wants it within `SPREAD` cycles.
@@ -195,9 +195,13 @@ class History(ABC):
         )
 
     def contact_for(self, newcomer: Participant) -> Any | None:
-        """Somebody who is in, for a newcomer."""
+        """A participant that is in, for a newcomer."""
         there = [each for each in self.participants if each.is_live and each is not newcomer]
         return self.dice.choice(there) if there else None
+
+    def may_crash(self, participant: Any) -> bool:
+        """Whether the others can do without a participant for good."""
+        return True
 
     @abstractmethod
     def faults(self) -> list[Fault]:
@@ -209,7 +213,7 @@ class History(ABC):
 
     @abstractmethod
     def is_whole(self) -> bool:
-        """Whether everybody knows whom it has to."""
+        """Whether all participants know the peers that they have to know."""
 
     @abstractmethod
     async def publish(self) -> None:
@@ -217,7 +221,7 @@ class History(ABC):
 
     @abstractmethod
     def missing(self) -> list[str]:
-        """Who did not get which event of those published since `forget_events`."""
+        """Which participant did not get which event published since `forget_events`."""
 
     @abstractmethod
     def forget_events(self) -> None:

@@ -1,6 +1,6 @@
 """Hostile machines: each connects to nodes as a stranger would, and lies for a while.
 
-What a liar knows it has asked for, as anybody may: a node names itself and a few others to whoever joins.
+What a liar knows it has asked for, as anybody may: a node names itself and a few others to newcomers.
 """
 
 from __future__ import annotations

@@ -53,6 +53,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         super().__init__()
         self.network, self.broken = network, list[Any]()
         self._now = 0.0
+        self._tasks: set[asyncio.Task[Any]] = set()  # asyncio alone would let Python collect some
         self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []  # a heap, by time and then by order
         self._order = itertools.count()
         network.loop = self
@@ -83,9 +84,10 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def create_task(
         self, coro: Any, *, name: object = None, context: Context | None = None
     ) -> asyncio.Task[Any]:
-        """Make a task; if it fails and nobody asks why, it is noted."""
+        """Make a task, which lives until it ends; if it fails and nobody asks why, it is noted."""
         task = asyncio.Task(coro, loop=self, name=str(name) if name else None, context=context)
         task.add_done_callback(self._note_end)
+        self._tasks.add(task)
         return task
 
     def call_at(  # type: ignore[override]
@@ -109,6 +111,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return await self.network.connect(MACHINE.get(), protocol_factory, (host, port))
 
     def _note_end(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
         if not task.cancelled() and task.exception() and not getattr(task, "awaited", False):
             self.broken.append(repr(task.exception()))
 

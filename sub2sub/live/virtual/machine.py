@@ -40,7 +40,7 @@ class Machine:
         self._held: list[asyncio.Handle] = []
 
     def start(self, program: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run a program on this machine; whoever starts it looks after its end."""
+        """Run a program on this machine; the caller looks after its end."""
         task = self.loop.create_task(program, context=self.context.copy())
         task.awaited = True  # type: ignore[attr-defined]
         return task

@@ -124,7 +124,7 @@ class RingHistory(History):
         }
 
     def missing(self) -> list[str]:
-        """Who did not get an event."""
+        """Which participant did not get an event."""
         return [
             f"node {number} did not get an event"
             for name, wanted in self._wanted.items()

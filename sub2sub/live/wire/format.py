@@ -54,7 +54,8 @@ __all__ = [
 VERSION = 2
 UNIT = 100  # steps of a clock in a cycle: what ages are counted in
 HEAD = struct.Struct(">QHB")  # sequence ID, port, number of attributes
-MAX_LINKS = 2048  # mentions in one list
+MAX_LINKS = 256  # mentions in one list, each of which costs time to read; views have 63
+MAX_RING_LINKS = 1024  # the same of ring links
 MAX_AGE = 1 << 19  # steps of a clock
 NAME = 16  # bytes of an event's name
 INTEGERS, STRINGS = {int}, {bytes}
@@ -129,14 +130,14 @@ def _descriptor(value: Any, where: str) -> Descriptor:
     return unpack(value)
 
 
-def _mentions(value: Any, where: str) -> Mentions:
+def _mentions(value: Any, where: str, most: int = MAX_LINKS) -> Mentions:
     """Links, as columns: nearly all that is on the wire, so checked a column at a time."""
     columns = items(value, where, 3)
     if not columns:
         return NOBODY
     if len(columns) != 3:
         raise WireError(f"{where}: expected peers, ages, held, got {shown(columns)}")
-    peers, ages, held = (items(column, where, MAX_LINKS) for column in columns)
+    peers, ages, held = (items(column, where, most) for column in columns)
     if not len(peers) == len(ages) > 0 or len(held) not in (0, len(peers)):
         raise WireError(f"{where}: expected as many ages as peers, got {len(ages)} and {len(peers)}")
     for numbers in (ages, held) if held else (ages,):
@@ -167,7 +168,7 @@ CHECKS: dict[str, Check] = {
     "exchange": number,
     "links": _mentions,
     "fed": _mentions,
-    "ring": _mentions,
+    "ring": lambda value, where: _mentions(value, where, MAX_RING_LINKS),
     "sender": _descriptor,
     "name": octets(NAME, NAME),
     "names": _names,

@@ -37,7 +37,7 @@ class WireError(ValueError):
 
 
 class Frame(NamedTuple):
-    """A message with whom it is for and who says to have sent it."""
+    """A message with its receiver, and the sender that it claims."""
 
     to: int
     sender: int
@@ -85,6 +85,7 @@ class Protocol:
         plain: Callable[[Any], Any],
     ) -> None:
         self.version, self.plain = version, plain
+        self._pack = msgpack.Packer().pack  # a new one for each frame would get a buffer of its own each time
         names = {kind: [field.name for field in fields(made)] for kind, made in kinds.items()}
         self._made = {
             kind: (made, [(f"{made.__name__}.{name}", checks[name]) for name in names[kind]])
@@ -100,7 +101,7 @@ class Protocol:
         """A frame as bytes, with its length in front."""
         kind, names = self._written[type(frame.message)]
         values = [self.plain(getattr(frame.message, name)) for name in names]
-        body: bytes = msgpack.packb([self.version, kind, frame.to, frame.sender, *values])
+        body: bytes = self._pack([self.version, kind, frame.to, frame.sender, *values])
         if len(body) > MAX_FRAME:
             raise WireError(f"frame: expected at most {MAX_FRAME} bytes, got {len(body)}")
         return LENGTH.pack(len(body)) + body

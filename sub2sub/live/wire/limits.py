@@ -44,8 +44,9 @@ class Limits:
     unfinished : int
         Bytes of large frames waited for at once, over all connections.
     dials, dials_at_once : float
-        Connections opened per second on average, and at once, to addresses that have answered before, and as
-        many to others.
+        Connections opened per second on average, and at once, to addresses that have answered before; as many
+        to others by the node's own turns, and as many because of messages, of which those from one host cause
+        a quarter at most.
     connect : float
         Seconds to wait for a connection.
     idle : float

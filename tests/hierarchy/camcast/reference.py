@@ -1,4 +1,4 @@
-"""CAMCAST's dissemination as the paper tells it: one object a process, messages in a queue.
+"""CAMCAST's dissemination as in the paper: one object per process, messages in a queue.
 
 Section 3.5, Figures 7 and 8. Draws are taken in the order in which a process decides, as in the kernel.
 """

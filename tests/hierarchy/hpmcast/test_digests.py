@@ -42,7 +42,7 @@ def test_every_message_is_billed():
     assert counts[2] == (after.trace.first >= 0).sum() - (before.trace.first >= 0).sum()
 
 
-def test_what_is_lost_repairs_nothing():
+def test_a_lost_message_is_billed_and_neither_received_nor_repairs_anything():
     before = disseminate(VIEWS, HIT, 3, Gossip(), seed=2)
     network = Network.whole(1000)
     network.loss = 1.0
@@ -50,6 +50,7 @@ def test_what_is_lost_repairs_nothing():
     assert counts[0] > 0
     assert counts[1] == counts[2] == 0
     assert (after.trace.first == before.trace.first).all()
+    assert (after.trace.received == before.trace.received).all()
 
 
 def test_settings_outside_their_domain_are_refused():

@@ -1,4 +1,4 @@
-"""Dissemination: the kernel against Figure 6, and what the paper says of the three algorithms."""
+"""Dissemination: the kernel against Figure 6, and the paper's statements on the three algorithms."""
 
 from __future__ import annotations
 

@@ -6,12 +6,16 @@ from hypothesis import strategies as st
 
 from hierarchy.live import messages as m
 from hierarchy.live.messages import Contact
+from hierarchy.live.wire import MAX_CYCLES, MAX_EPOCH, MAX_STEPS, MAX_WEIGHT
 
 TOPICS = (".", ".d", ".d.g")
 names = st.sampled_from([*TOPICS, ".x", ".d.g.h"])
 contacts = st.builds(Contact, st.integers(0, 2**64 - 1), st.just("h"), st.integers(1, 65535), names)
 lists = st.lists(contacts, max_size=6).map(tuple)
 small = st.integers(0, 300)
+cycles = small | st.just(MAX_CYCLES)
+steps = small | st.just(MAX_STEPS)
+epochs = st.integers(-1, 300) | st.just(MAX_EPOCH)
 stands = st.builds(
     m.Position,
     contacts,
@@ -20,21 +24,21 @@ stands = st.builds(
     st.lists(lists, max_size=4).map(tuple),
     lists,
 )
-postings = st.lists(st.builds(m.Posting, contacts, small), max_size=6).map(tuple)
-weights = st.floats(0.0, 1e12)
+postings = st.lists(st.builds(m.Posting, contacts, cycles), max_size=6).map(tuple)
+weights = st.floats(0.0, MAX_WEIGHT) | st.just(MAX_WEIGHT)
 event_names = st.sampled_from([bytes(16), b"x" * 16])
 minima = st.lists(st.integers(0, 2**32 - 1), min_size=64, max_size=64).map(tuple)
 anything = st.one_of(
-    st.builds(m.Tally, small, weights, minima | st.just((1, 2))),
+    st.builds(m.Tally, epochs, weights, minima | st.just((1, 2))),
     st.builds(m.Compare, small, names),
-    st.builds(m.Compared, small, contacts, st.integers(-1, 300), minima | st.just(()), small),
+    st.builds(m.Compared, small, contacts, epochs, minima | st.just(()), cycles),
     st.builds(m.Find, small, st.lists(names, min_size=1, max_size=4).map(tuple)),
     *(st.builds(kind, small, lists) for kind in (m.Found, m.Checked)),
-    st.builds(m.Subscribe, contacts, small, st.integers(0, 16), small),
-    st.builds(m.Served, contacts, small),
-    st.builds(m.Copy, contacts, small, small),
+    st.builds(m.Subscribe, contacts, cycles, st.integers(0, 16), steps),
+    st.builds(m.Served, contacts, cycles),
+    st.builds(m.Copy, contacts, cycles, steps),
     st.builds(m.Kept, contacts),
-    st.builds(m.Replace, st.lists(contacts, max_size=1).map(tuple), small),
+    st.builds(m.Replace, st.lists(contacts, max_size=1).map(tuple), cycles),
     st.just(m.Beat()),
     st.just(m.Dropped()),
     st.builds(m.Weigh, contacts, weights),
@@ -43,7 +47,7 @@ anything = st.one_of(
     st.builds(m.Supers, lists),
     st.builds(m.Meet, small, stands, postings),
     st.builds(m.Met, small, stands, lists, postings),
-    st.builds(m.Route, small, contacts, st.integers(0, 3), st.integers(0, 2**64 - 1), names, small),
+    st.builds(m.Route, small, contacts, st.integers(0, 3), st.integers(0, 2**64 - 1), names, steps),
     st.builds(m.Placed, small, stands, postings),
     st.builds(m.Listed, small, small, lists),
     st.builds(m.Post, postings),

@@ -27,7 +27,7 @@ from hierarchy.live import messages as m
 from hierarchy.live.blocking import LiveTransport
 from hierarchy.live.grid_member import GridMember
 from hierarchy.live.messages import Contact
-from hierarchy.live.wire import PROTOCOL
+from hierarchy.live.wire import MAX_STEPS, MAX_WEIGHT, PROTOCOL
 from hierarchy.membership.scamp.peer import Link
 from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.errors import InputError
@@ -35,6 +35,9 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import cycle_key
 from sub2sub.live import Signer
 from sub2sub.live.net.signatures import accepts
+from sub2sub.live.virtual.conditions import Network
+from sub2sub.live.virtual.liars import Liar
+from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.wire.framing import Frame, WireError
 from tests.hierarchy.live.strategies import TOPICS, anything, small
 from tests.sub2sub.live.loopback import live, until
@@ -132,13 +135,102 @@ def test_no_messages_break_a_member(kind: str, steps: list[tuple[m.Message, int]
     assert len({event.name for event in heard}) == len(heard)
 
 
+def test_the_sum_of_the_heaviest_weights_can_be_sent() -> None:
+    """Two of a stranger's made a sum beyond the limit: all that hold the member closed their connections."""
+    member = Member(contact(0), lambda event: None)
+    list(member.join(None, Dice(1)))
+    for k in range(1, 400):
+        list(member.receive(m.Weigh(contact(k), MAX_WEIGHT), k, Dice(k)))
+    sums = [send.message for send in member.tick(Dice(1)) if isinstance(send.message, m.Weighed)]
+    assert len(sums) == member.scamp.most
+    for message in sums:
+        PROTOCOL.decode(PROTOCOL.encode(Frame(1, 2, message))[4:])
+
+
+def test_a_request_that_cannot_be_delivered_is_not_tried_for_ever() -> None:
+    """A stranger's request of 50 bytes was sent to the one entry of a view, which was dead, 1,024 times."""
+    for message in (m.Copy(contact(5), 9, MAX_STEPS), m.Subscribe(contact(5), 9, 0, MAX_STEPS)):
+        member, tried = Member(contact(0), lambda event: None), 0
+        list(member.join(None, Dice(1)))
+        list(member.scamp.keep(contact(1), 9, 0))
+        waiting = list(member.receive(message, 6, Dice(1)))
+        while waiting:
+            send = waiting.pop()
+            if send.to == contact(1) and isinstance(send.message, m.Copy | m.Subscribe):
+                tried += 1
+                waiting += member.unreachable(send.to, send.message, Dice(tried))
+        assert 0 < tried < 20
+        assert member.scamp.has(contact(5).id), "where nobody can be reached, it stays"
+
+
+def test_inventions_of_one_host_do_not_keep_a_process_from_newcomers() -> None:
+    """Each invention cost a connection; a newcomer was told only when all of them were over."""
+    network, told = Network(1), list[asyncio.StreamReader]()
+
+    async def subscribe(newcomers: list[Contact]) -> None:
+        reader, writer = await asyncio.open_connection("10.0.0.0", 7000)
+        liar = Liar(reader, writer, PROTOCOL)
+        (victim, *_) = (await liar.ask(m.Find(1, (".a",)), m.Found)).contacts
+        for newcomer in newcomers:
+            liar.say(m.Subscribe(newcomer, 99, 0, 0), victim.id, newcomer.id)
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(60.0)
+
+    async def enter() -> None:
+        own = MemberSettings(scamp=ScampSettings(indirection=0))
+        process = await Process(listen=("10.0.0.0", 7000), settings=own, seed=1).__aenter__()
+        await process.community(".a").subscribe(lambda event: None)
+
+    async def test() -> None:
+        await network.machine("10.0.0.0").start(enter())
+        nobody = [Contact(1000 + k, f"10.9.{k // 256}.{k % 256}", 9, ".a") for k in range(1000)]
+        network.machine("10.8.0.1").start(subscribe(nobody))
+        await asyncio.sleep(5.0)
+        newcomer = network.machine("10.0.0.1")
+        await newcomer.start(asyncio.start_server(lambda reader, _: told.append(reader), "10.0.0.1", 7000))
+        newcomer.start(subscribe([Contact(1, "10.0.0.1", 7000, ".a")]))
+        await asyncio.sleep(0.5)
+        assert told
+
+    VirtualLoop(network).run(test())
+
+
+def test_a_message_to_the_earlier_life_of_a_process_fails() -> None:
+    """A process that has returned is told of its earlier life by others; it would wait for its own answer."""
+
+    async def test() -> list[int]:
+        failed = list[int]()
+        async with Process(seed=1, membership="structured") as process:
+            await process.community(".a").subscribe(lambda event: None)
+            (own,) = (core.own for core in process.cores.values())
+            for id in (own.id, 0, own.id + 1):  # itself, any member of the process, and nobody
+                process.post(own._replace(id=id), own.id, m.Check(1), lambda id=id: failed.append(id))
+            await asyncio.sleep(0)
+        return [id - own.id for id in failed]
+
+    assert asyncio.run(test()) == [1]
+
+
+def test_an_event_for_the_earlier_life_of_a_process_is_delivered() -> None:
+    """Others may have it in their tables, by its earlier number, for as long as announcements last."""
+    process = Process(membership="structured", seed=1)
+    members = [Member(contact(number, topic), lambda event: None) for number, topic in ((7, 1), (8, 2))]
+    process.cores = {each.own.id: each for each in members}
+
+    def taker(topic: str) -> Member | None:
+        return process.core_for(Frame(99, 98, m.Event(b"e" * 16, topic, 97, 0, 1.0, b"")))
+
+    assert [taker(topic) for topic in (TOPICS[1], TOPICS[2], TOPICS[0])] == [members[0], members[0], None]
+    assert process.core_for(Frame(99, 98, m.Beat())) is None
+
+
 def test_what_cannot_be_delivered_goes_another_way() -> None:
     member = Member(contact(0), lambda event: None)
     member.scamp.view = [Link(contact(1), 9), Link(contact(2), 9)]
     copy = m.Copy(contact(5), 9, 50)
     again = [send for k in range(20) for send in member.unreachable(contact(1), copy, Dice(k))]
     assert {send.to for send in again} == {contact(1), contact(2)}
-    assert {send.message.steps for send in again} == {49}
+    assert {send.message.steps for send in again} == {24}
     for _ in range(6):  # heartbeats: after six times it has left the view
         assert not list(member.unreachable(contact(1), m.Beat(), Dice(1)))
     assert [link.peer for link in member.scamp.view] == [contact(2)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -13,7 +14,8 @@ from hierarchy.live import MemberSettings
 from hierarchy.live import messages as m
 from hierarchy.live.grid_member import GridMember
 from hierarchy.live.messages import Contact
-from hierarchy.membership.pgrid.peer import entries, key_of
+from hierarchy.membership.pgrid.peer import GridPeer, entries, key_of
+from hierarchy.membership.scamp.peer import Link
 from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.kernels.dice import Dice
 
@@ -156,6 +158,30 @@ def test_who_cannot_be_reached_is_forgotten_at_the_second_failure_and_not_at_the
     assert (entries(member.grid.peer.references[0]), member.topic_table()) == ([B], [B])
 
 
+def test_the_last_of_a_table_stays_until_a_search_brings_another() -> None:
+    """An event of a member with empty tables would be sent to nobody, and so never be sent again."""
+    member = GridMember(Contact(1, "h", 1, ".d"), lambda event: None, SETTINGS)
+    member.grid.placed = True
+    above, own = (Contact(i, "h", i, topic) for i, topic in ((2, "."), (3, ".d")))
+    member.found, member.supers.entries = [own], [above]
+
+    def searches() -> list[m.Listed]:  # all of them are served by the member itself
+        return [each.message for each in member.tick(Dice(2)) if isinstance(each.message, m.Listed)]
+
+    assert [len(searches()) for _ in range(3)] == [1, 0, 0]  # an announcement
+    first, _ = searches()
+    list(member.receive(replace(first, known=0), 1, Dice(3)))
+    for tables in ([Contact(0, "g", 9, ".")], [own, above]):  # a gateway is in no table
+        assert not searches()
+        for to in [*tables, *tables]:
+            list(member.unreachable(to, m.Check(1), Dice(1)))
+        assert member.known() == [own, above]
+    first, _ = searches()
+    other = own._replace(id=4)
+    list(member.receive(replace(first, known=2, contacts=(other,)), 1, Dice(3)))
+    assert member.topic_table() == [other]
+
+
 def test_a_request_that_cannot_be_delivered_goes_to_another_reference() -> None:
     member = placed()
     request = m.Route(9, B, 1, 1 << 63, ".", 5)  # its key begins with 1
@@ -180,6 +206,123 @@ def test_the_outcome_of_a_meeting_nobody_asked_for_changes_nothing() -> None:
     assert member.grid.peer.position() == before
     assert not member.grid.peer.held
     assert not entries(member.grid.peer.acquaintances)
+
+
+def partners(member: GridMember, cycle: int) -> list[m.Contact | None]:
+    return [each.to for each in list(member.tick(Dice(cycle))) if isinstance(each.message, m.Meet)]
+
+
+def test_a_buddy_that_never_answers_does_not_keep_one_from_meeting_others() -> None:
+    member = placed()
+    member.grid.peer.acquaintances[0] = A
+    buddies = entries(member.grid.peer.buddies)
+    met = [each for cycle in range(4) for each in partners(member, cycle)]
+    assert [each in buddies for each in met] == [True, False, True, False]
+    member.grid.peer.buddies[:2] = [None, None]
+    assert [each for cycle in range(4) for each in partners(member, cycle)] == [A] * 4
+
+
+def test_who_has_lost_everybody_meets_a_gateway_in_every_cycle() -> None:
+    member = placed()
+    gateway = Contact(0, "g", 9, ".")
+    member.grid.gateways, member.grid.peer.path = [gateway], "0" * 8  # among many: it would seldom meet one
+    member.grid.peer.references, member.grid.peer.buddies = [[A]] * 8, [None]
+    assert [each for cycle in range(5) for each in partners(member, cycle)] == [gateway] * 5
+
+
+def test_the_earlier_life_of_a_process_is_forgotten_when_the_next_answers() -> None:
+    member = placed()
+    member.grid.peer.buddies[:2] = [A, None]
+    (send,) = (each for each in list(member.tick(Dice(1))) if isinstance(each.message, m.Meet))
+    returned = Contact(77, A.host, A.port, ".")
+    answer = m.Met(send.message.exchange, send.message.position, (returned,), ())
+    list(member.receive(answer, returned.id, Dice(2)))
+    peer = member.grid.peer
+    assert A not in [*entries(peer.buddies), *entries(peer.references[0]), *entries(peer.acquaintances)]
+    assert returned in entries(peer.acquaintances)
+
+
+@pytest.mark.parametrize(
+    ("served", "silent", "searches"), [(True, False, 0), (False, False, 3), (True, True, 3)]
+)
+def test_a_member_that_is_not_in_or_that_nobody_answers_searches_often(
+    served: bool, silent: bool, searches: int
+) -> None:
+    member = GridMember(Contact(1, "h", 1, "."), lambda event: None, SETTINGS, keeps_scamp=True)
+    member.grid.placed = True
+    for cycle in range(4):
+        list(member.tick(Dice(cycle)))
+    member.scamp.served, member.scamp.view, member.scamp.lease_end = served, [Link(A, 1000)], 1000
+    for _ in range(6 if silent else 0):
+        list(member.unreachable(A, m.Beat(), Dice(7)))
+    sends = [send for cycle in range(4, 13) for send in list(member.tick(Dice(cycle)))]
+    assert sum(isinstance(each.message, m.Listed) for each in sends) == searches
+
+
+def test_the_outcome_of_a_meeting_takes_nothing_away_that_was_learnt_meanwhile() -> None:
+    peer, many = placed().grid.peer, [Contact(i, "h", i, ".") for i in range(20, 24)]
+    peer.references = [[A, B, None, None]]
+    outcome = m.Position(peer.own, 0, 1, ((A, many[0]),), (many[1],))
+    peer.move(GridPeer.at(outcome, peer.settings, 16), Dice(1))
+    assert entries(peer.references[0]) == [A, B, many[0]]
+    assert [each.id for each in entries(peer.buddies)] == [4, 5, many[1].id]
+    outcome = m.Position(peer.own, 0, 2, ((A,), (B,)), (many[2],))
+    peer.move(GridPeer.at(outcome, peer.settings, 16), Dice(1))
+    assert (peer.path, entries(peer.buddies)) == ("00", [many[2]])
+    assert {4, 5, many[1].id} <= {each.id for each in entries(peer.acquaintances)}
+
+
+def test_peers_that_ask_one_another_at_the_same_time_become_replicas() -> None:
+    """Where answers take long, everybody waits for one whenever it is asked."""
+    one, two = members = [placed(), placed()]
+    two.own = two.grid.own = two.grid.peer.own = Contact(9, "h", 9, ".")
+    for member, other in (members, members[::-1]):
+        member.grid.peer.buddies, member.grid.peer.acquaintances[0] = [None] * 20, other.own
+    asked = [
+        next(each.message for each in list(x.tick(Dice(1))) if isinstance(each.message, m.Meet))
+        for x in members
+    ]
+    answers = [
+        next(iter(member.receive(message, 0, Dice(2))))
+        for member, message in zip(members, asked[::-1], strict=True)
+    ]
+    for member, other, answer in zip(members, members[::-1], answers[::-1], strict=True):
+        list(member.receive(answer.message, other.own.id, Dice(3)))
+    assert [entries(each.grid.peer.buddies) for each in members] == [[two.own], [one.own]]
+
+
+def test_a_peer_that_waits_for_the_outcome_of_a_meeting_keeps_its_path() -> None:
+    """Both outcomes could not hold; where it does not wait, it parts from its replica."""
+    member = placed()
+    many = tuple(Contact(i, "h", i, ".") for i in range(20, 32))
+    asks = m.Meet(5, m.Position(B, 0, 1, ((A,),), many), ())
+    list(member.tick(Dice(1)))
+    (answer,) = member.receive(asks, B.id, Dice(2))
+    assert (member.grid.peer.path, answer.message.position.length) == ("0", 1)
+    assert B in entries(member.grid.peer.buddies)
+    longer = m.Meet(6, m.Position(B, 0, 2, ((A,), (A,)), ()), ())
+    list(member.receive(longer, B.id, Dice(2)))
+    assert member.grid.peer.path == "0"
+    free = placed()
+    (answer,) = free.receive(asks, B.id, Dice(2))
+    assert (free.grid.peer.path, answer.message.position.length) == ("01", 2)
+
+
+@pytest.mark.parametrize("left", [1, 3])
+def test_members_whose_contact_crashes_before_it_is_served_found_the_community(left: int) -> None:
+    """Also those that have been told of members that do not exist, and so think they know some."""
+    overlay = Overlay(keeps_scamp=True)
+    for number in range(1, left + 2):
+        overlay.enter(number, ".d")
+    while not all(each.scamp.contact for number, each in overlay.members.items() if number > 1):
+        overlay.step()
+    overlay.dead = {1, 99}
+    for member in list(overlay.members.values())[1:]:
+        member.scamp.view = [Link(Contact(99, "h", 99, ".d"), 1000)]
+    assert not any(each.scamp.served for each in overlay.members.values())
+    for _ in range(30):
+        overlay.step()
+    assert all(each.scamp.served for number, each in overlay.members.items() if number > 1)
 
 
 def test_a_place_that_nobody_asked_for_is_not_taken() -> None:

@@ -1,4 +1,4 @@
-"""A community is one component: whoever comes when, with messages lost from the first one on."""
+"""A community is one component, in any order of joins, with loss from the first message on."""
 
 from __future__ import annotations
 
@@ -81,6 +81,20 @@ def test_newcomers_that_search_for_one_another_never_form_two_communities() -> N
             inside = Network(membership.inside().astype(np.uint8), network.group)
             assert parts(membership.tables(), inside, strong=False)[0] <= 1, (seed, cycle)
         assert membership.inside().all()
+
+
+@pytest.mark.parametrize("left", [1, 3])
+def test_members_whose_contact_crashes_before_it_is_served_found_the_community(left) -> None:
+    group = Communities.chain(left + 1)
+    membership, network, cycle = SemiStructured(group.tree, group.topic, 1), Network.whole(left + 1), 0
+    membership.join(np.arange(left + 1), np.full(left + 1, -1), 0)
+    while (membership.scamp.views.contact[1:] < 0).any():
+        cycle = _run(membership, network, cycle, 1)
+    network.alive[0] = 0
+    assert not membership.inside().any()
+    _run(membership, network, cycle, 30)
+    assert membership.inside()[1:].all()
+    assert parts(membership.tables(), network) == [1]
 
 
 @pytest.mark.parametrize("kind", [Unstructured, SemiStructured])

@@ -69,7 +69,7 @@ class Driver:
         return self.messages
 
     def conclude(self, i: int, place: int, dice: Dice) -> None:
-        """End a check, after who is silent was asked again."""
+        """End a check, after silent entries were asked again."""
         table = self.processes[i].tables[place]
         self.carry(i, place, table.conclude(dice), dice)
         while table.is_checking:

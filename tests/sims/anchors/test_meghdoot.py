@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sims.anchors.meghdoot.dissemination import before
+from sims.anchors.meghdoot.dissemination import comes_from
 from sims.anchors.meghdoot.peer import MeghdootPeer
 from sims.anchors.meghdoot.rules import Zone, cut, holds, touch, volume
 from sims.compare.worlds import build_world
-from sims.systems.meghdoot import MeghdootSystem
+from sims.systems.meghdoot import MeghdootSystem, zones_of
 
 WORLDS = ("ranges power-law-1", "ranges uniform-2", "topics")
 N = 120
@@ -60,15 +60,12 @@ def test_neighbours_are_those_whose_zones_touch_and_know_each_others_zones(world
 @pytest.mark.parametrize("world", WORLDS)
 def test_every_zone_that_an_event_concerns_gets_it_from_one_neighbour_and_one_is_the_root(world: str) -> None:
     system = settled(world)
-    zones = [peer.zones[0] for peer in system.layer.peers]
+    zones = zones_of(system.layer)
     for event in range(6):
-        corner = tuple(system.scale.corner(system.points[event]).tolist())
-        concerned = [
-            zone
-            for zone in zones
-            if all(zone[0][k] < c if k % 2 == 0 else zone[1][k] > c for k, c in enumerate(corner))
-        ]
-        sources = [[other for other in concerned if before(zone, corner, other)] for zone in concerned]
+        corner = system.scale.corner(system.points[event])
+        corner[::2] *= -1
+        concerned = np.flatnonzero((zones.high > corner).all(axis=1)).tolist()
+        sources = [[b for b in concerned if comes_from(zones, a, corner, b)] for a in concerned]
         assert sorted(map(len, sources)) == [0, *[1] * (len(concerned) - 1)]
         publisher = system.may_publish(event)[:1]
         found = system.publish(np.array([event]), publisher, system.at(system.knobs[0]), 1, record=True)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sims.anchors.pushing.dissemination import ANNOUNCE, PUSH, PushWorld, push_event, scratch_for
+from sims.anchors.pushing.dissemination import ANNOUNCE, PUSH, PushContext, push_event, scratch_for
 from sims.anchors.pushing.peer import PushPeer
 from sims.anchors.pushing.tables import PushRules, PushTables, Starts, Way, rows
 from sub2sub.kernels.dice import Dice
@@ -141,9 +141,9 @@ def test_the_kernel_follows_the_readable_member(
     hops = rng.integers(1, 6, 3).tolist()
     others = [(member, hop, float(hop)) for member, hop in zip(range(5, 8), hops, strict=True)]
     starts = Starts.of([0], [Way(others, [0, 0, 7])])
-    world = PushWorld(tables, rules, network.faults(), Clock.of(timing, np.arange(n)))
-    scratch = scratch_for(world, 4)
-    push_event(world, starts, 0, np.uint64(seed + 1), scratch)
+    context = PushContext(tables, rules, network.faults(), Clock.of(timing, np.arange(n)))
+    scratch = scratch_for(context, 4)
+    push_event(context, starts, 0, np.uint64(seed + 1), scratch)
     followed = Followed(tables, rules, network, seed + 1, np.arange(n))
     for payer in (0, 0, 7):
         followed.sent[payer] += 1
@@ -158,9 +158,11 @@ def test_the_kernel_follows_the_readable_member(
 @pytest.mark.parametrize("wait", [0, 3])
 def test_what_was_announced_and_lost_is_asked_for_after_the_wait(wait: int) -> None:
     tables = PushTables(rows([[], [], []]), rows([[], [], []]), rows([[1, 2], [0, 2], [0, 1]]))
-    world = PushWorld(tables, PushRules(wait=wait), Network.whole(3).faults(), Clock.of(None, np.arange(3)))
-    scratch = scratch_for(world, 1)
-    push_event(world, Starts.of([0]), 0, np.uint64(1), scratch)
+    context = PushContext(
+        tables, PushRules(wait=wait), Network.whole(3).faults(), Clock.of(None, np.arange(3))
+    )
+    scratch = scratch_for(context, 1)
+    push_event(context, Starts.of([0]), 0, np.uint64(1), scratch)
     # announced at hop 1, asked for after the wait, there two hops later
     assert scratch.first.tolist() == [0, 3 + wait, 3 + wait]
     assert scratch.sent.tolist() == [2, 0, 0]

@@ -89,6 +89,26 @@ def test_numbers_that_cannot_be_are_refused_at_once(words: str) -> None:
     assert "is not in the range" in refused(*words.split())
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("live swarm --kill nan", "nan is not a number"),
+        ("report . --megabytes nan", "nan is not a number"),
+        ("workload generate --spec uniform-1 --subscribers 5 --out s.toml", "'s.toml' is a file"),
+        (
+            "workload topics --fanout 9999,9999 --subscribers 5 --out o",
+            "at most 10000000 topics, got 99990001",
+        ),
+        ("workload topics --fanout 2 --depth-bias inf --subscribers 5 --out o", "expected a number above 0"),
+        ("run sub2sub-fig5 --set cycles=99999999999999999999", "cycles: expected 1 or more and below 2^31"),
+        ("sweep s.toml --out o", "seeds: expected 1 to 1000000 of them"),
+    ],
+)
+def test_what_is_no_number_or_beyond_all_bounds_is_refused_at_once(words: str, said: str) -> None:
+    Path("s.toml").write_text('experiment = "sub2sub-fig5"\nseeds = 10000000000000\n')
+    assert said in refused(*words.split())
+
+
 def test_a_folder_that_cannot_be_written_is_one_line() -> None:
     Path("file").touch()
     line = refused("run", "sub2sub-fig5", *SMALL, "--out", "file/r", code=1).splitlines()[-1]

@@ -10,7 +10,7 @@ import pytest
 
 from sims.compare import plan, run
 from sims.compare.findings import findings
-from sims.compare.headline import headline
+from sims.compare.markdown import headline
 from sims.compare.plan import Plan, Unit
 from sims.compare.run import run_units
 from sims.compare.summary import facts, summary, working_point

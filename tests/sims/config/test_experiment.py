@@ -131,7 +131,7 @@ def test_a_trace_of_churn_is_refused_rather_than_left_out(tmp_path: Path):
     spec = "[churn]\nsession = 50\nabsence = 10\n[[attributes]]\n"
     (tmp_path / "churning.toml").write_text(spec + "name = 'a'\ninterest = 'uniform'\nwidth = 'uniform'\n")
     (line,) = complaints(tmp_path, "[workload]\nspec = 'churning.toml'")
-    assert "churning.toml has a table churn, which a run does not follow" in line
+    assert "churning.toml has a table churn, which runs ignore" in line
 
 
 def test_changes_are_checked_like_the_file_and_named_as_what_they_are(tmp_path: Path):

@@ -44,14 +44,14 @@ def test_a_run_uses_the_sequence_ids_of_a_workload(tmp_path: Path) -> None:
     assert found.tolist() == sorted(2 * int(each) for each in own)
 
 
-def test_nobody_is_there_twice(tmp_path: Path) -> None:
+def test_no_row_is_used_twice(tmp_path: Path) -> None:
     assert len(simulation_of(experiment(DEBIAN / "ranges.toml"), 1, tmp_path).overlay.population) == 2000
     with pytest.raises(InputError, match="ranges has 2000 subscriptions"):
         simulation_of(experiment(DEBIAN / "ranges.toml", population={"size": 2001}), 1, tmp_path)
 
 
 @pytest.mark.parametrize("system", ["camcast", "camcast on rings"])
-def test_topics_that_somebody_wants_run_with_camcast(tmp_path: Path, system: str) -> None:
+def test_topics_of_a_table_run_with_camcast(tmp_path: Path, system: str) -> None:
     made = experiment(DEBIAN / "topics.toml", system=system, population={"size": 80})
     run_experiment(made, 1, tmp_path / "r")
     assert RunFolder.open(tmp_path / "r").manifest["attributes"] == ["topic"]

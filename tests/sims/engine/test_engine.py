@@ -154,7 +154,7 @@ def test_no_control_writes_to_the_table_of_the_layers():
     def traffic(simulation):
         return {"mean": 1.0}
 
-    with pytest.raises(InputError, match="control: expected another name than 'traffic'"):
+    with pytest.raises(InputError, match="control: expected a name other than 'traffic'"):
         simulation().add(traffic)
 
 
@@ -170,7 +170,7 @@ def test_crashed_peers_take_no_turn_and_recovered_ones_are_linked_again():
     assert run.tables["rings"][-1]["complete"] == 1.0
 
 
-def test_nobody_links_to_the_long_dead():
+def test_links_to_peers_that_died_long_ago_are_dropped():
     run = simulation(
         [(Schedule(at=15), Crash(0.2)), (Schedule(), Degrees("ring")), (Schedule(), Degrees("vicinity"))]
     )

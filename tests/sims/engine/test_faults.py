@@ -34,7 +34,7 @@ def subscriptions_by_host(run: Simulation) -> dict[int, list[list[float]]]:
     return {host: sorted(boxes) for host, boxes in found.items()}
 
 
-def test_one_who_recovers_after_a_change_has_the_changed_subscription() -> None:
+def test_a_peer_that_recovers_after_a_change_has_the_changed_subscription() -> None:
     run = simulation((2, Resubscribe(0.5)), (4, Crash(0.6)), (6, Recover()))
     run.run(3)
     changed = subscriptions_by_host(run)
@@ -66,7 +66,7 @@ def test_the_peers_of_a_host_crash_recover_and_leave_together() -> None:
         assert {len(boxes) for boxes in left.values()} == {EACH}
 
 
-def test_one_who_left_does_not_recover() -> None:
+def test_a_peer_that_left_does_not_recover() -> None:
     run = simulation((1, Leave(0.5)), (2, Crash(0.5)), (3, Recover()))
     run.run(4)
     assert len(subscriptions_by_host(run)) == HOSTS // 2
@@ -81,7 +81,7 @@ def test_churn_replaces_hosts_by_new_ones_with_the_same_subscriptions() -> None:
     assert sorted(before.values()) == sorted(after.values())
 
 
-def test_a_partition_runs_between_hosts_and_who_changes_or_joins_stays_on_a_side() -> None:
+def test_a_partition_separates_hosts_and_peers_that_change_or_join_stay_on_a_side() -> None:
     run = simulation(
         (1, Partition(3)),
         (2, Resubscribe(0.3)),
@@ -108,18 +108,18 @@ def test_a_partition_runs_between_hosts_and_who_changes_or_joins_stays_on_a_side
     assert all((network.group[c] == network.group[p]).all() for p, c in zip(newcomers, contacts, strict=True))
 
 
-def test_places_of_those_who_left_are_taken_again_once_nobody_remembers_them() -> None:
+def test_places_of_departed_peers_are_used_again_when_no_links_to_them_are_left() -> None:
     run = simulation(*((cycle, Churn(0.1)) for cycle in range(20, 120, 20)), spare=40)
     run.run(115)  # 5 x 18 newcomers in 40 places
     assert len(subscriptions_by_host(run)) == HOSTS
 
 
-def test_given_peers_that_are_none_are_refused() -> None:
+def test_peers_that_do_not_exist_are_refused() -> None:
     with pytest.raises(InputError, match=r"crash\.peers: expected peers from 0 to 279, got 280"):
         simulation((1, Crash(peers=(3, 280)))).run(2)
 
 
-def test_nobody_takes_the_place_of_one_whom_a_crashed_peer_links_to() -> None:
+def test_the_place_of_a_peer_to_which_a_crashed_peer_has_a_link_stays_empty() -> None:
     """It would come back and take the stranger for the one it knew."""
     run = simulation(spare=0)
     run.run(15)
@@ -141,8 +141,8 @@ def test_nobody_takes_the_place_of_one_whom_a_crashed_peer_links_to() -> None:
     assert overlay.population.dormant[known].all()
 
 
-def test_a_simulation_that_nobody_has_joined_is_refused() -> None:
+def test_a_simulation_without_peers_is_refused() -> None:
     low = np.random.default_rng(1).random((20, 2)) * 0.7
     run = Simulation(Overlay(Population.of(low, low + 0.3)))
-    with pytest.raises(InputError, match="overlay: nobody has joined yet"):
+    with pytest.raises(InputError, match="overlay: no peer has joined"):
         run.run(3)

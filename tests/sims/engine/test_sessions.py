@@ -20,7 +20,7 @@ from sub2sub.overlay.overlay import Overlay
 
 def presence(settings: SessionSettings, n: int, cycles: int, seed: int = 1) -> np.ndarray:
     """Who is there, cycle by cycle: (cycles, n)."""
-    return np.array([settings.there(n, cycle, seed) for cycle in range(cycles)])
+    return np.array([settings.present(n, cycle, seed) for cycle in range(cycles)])
 
 
 def visits(there: np.ndarray) -> np.ndarray:
@@ -33,7 +33,7 @@ def visits(there: np.ndarray) -> np.ndarray:
     return np.array(lengths)
 
 
-def test_visits_are_as_long_as_the_law_says() -> None:
+def test_sessions_have_the_lengths_of_the_distribution() -> None:
     there = presence(SessionSettings(session=6.0, absence=3.0, lengths="exponential"), 400, 120)
     assert there[0].mean() > 0.8
     assert there[60:].mean() == pytest.approx(6 / 9, abs=0.03)
@@ -50,7 +50,7 @@ def test_measured_lengths_are_those_of_the_file(tmp_path: Path) -> None:
     assert set(visits(~there)) == {2}
 
 
-def test_a_list_of_who_comes_and_goes_is_followed(tmp_path: Path) -> None:
+def test_a_trace_of_joins_and_leaves_is_followed(tmp_path: Path) -> None:
     file = tmp_path / "moves.parquet"
     moves = pd.DataFrame(
         {"cycle": [0, 0, 2, 5, 7], "subscriber": [0, 2, 0, 1, 0],
@@ -80,7 +80,7 @@ def test_tables_that_cannot_be_are_refused(tmp_path: Path, text: str, message: s
     file = tmp_path / "bad.csv"
     file.write_text(text)
     with pytest.raises(InputError, match=message):
-        SessionSettings(file=file).there(3, 3, seed=1)
+        SessionSettings(file=file).present(3, 3, seed=1)
 
 
 def test_lengths_below_a_cycle_and_missing_files_are_refused(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_run_follows_sessions_has_room_for_all_and_can_be_extended(tmp_path: P
         pd.testing.assert_frame_equal(*(pd.read_parquet(at / f"{name}.parquet") for at in (whole, part)))
     moves = pd.read_parquet(whole / "sessions.parquet")
     settings = SessionSettings(session=10.0, absence=4.0)
-    assert moves.there.tolist() == [int(settings.there(80, k, 1).sum()) for k in range(len(moves))]
+    assert moves.there.tolist() == [int(settings.present(80, k, 1).sum()) for k in range(len(moves))]
     made = experiment_from(experiment(24))
     assert room(made.faults, 80, 24, seed=1) == settings.joins(80, 25, 1, 60) >= moves.joined.sum() > 20
     hits = pd.read_parquet(whole / "delivery.parquet")
@@ -123,7 +123,7 @@ def test_a_resumed_simulation_is_the_one_that_was_not_interrupted(tmp_path: Path
 
     def made() -> Simulation[Overlay]:
         overlay = Overlay.of(low, low + 0.5, seed=4, spare=150)
-        return Simulation(overlay).add(Sessions(wanted, session=6.0, absence=3.0, first=3), start=3)
+        return Simulation(overlay).add(Sessions(interests=wanted, session=6.0, absence=3.0, first=3), start=3)
 
     whole, part, rest = made(), made(), made()
     whole.run(14)

@@ -157,9 +157,7 @@ def test_topics_change_on_the_overlay_shared_with_ranges(tmp_path) -> None:
         ("camcast on rings", "dissemination = {c = 5.0, g = 1000.0}"),
     ],
 )
-def test_an_experiment_file_changes_topics_and_counts_who_wants_an_event_then(
-    system, reliably, tmp_path
-) -> None:
+def test_an_experiment_file_changes_topics_and_the_subscribers_of_events(system, reliably, tmp_path) -> None:
     changes = """
 [[faults]]
 kind = "add parent"

@@ -71,7 +71,7 @@ def test_a_world_of_topics_is_saved_with_its_topics(tmp_path: Path) -> None:
     assert np.array_equal(again.overlay.population.boxes, lab.simulation.overlay.population.boxes)
 
 
-def test_a_region_takes_down_those_within_it_and_nobody_else(tmp_path: Path) -> None:
+def test_crashing_a_region_crashes_the_peers_in_it_and_no_others(tmp_path: Path) -> None:
     lab = _lab(tmp_path)
     lows, highs = lab.simulation.overlay.population.ranges()
     middle = (lows + highs) / 2
@@ -145,7 +145,7 @@ def test_the_views_sent_are_those_an_event_travels_on(tmp_path: Path) -> None:
         (lambda lab: lab.set_loss(1.5), "share from 0 to 1"),
         (lambda lab: lab.set_churn(-1), "share from 0 to 1"),
         (lambda lab: lab.set_shortcuts(-1), "k: expected 0 to 63"),
-        (lambda _: experiment_for("camcast-crash"), "system sub2sub"),
+        (lambda _: experiment_for("camcast-crash"), "experiment of sub2sub"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_refused_in_a_line(tmp_path: Path, act: object, said: str) -> None:

@@ -11,14 +11,18 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from hierarchy.live.histories import PORT, CommunityHistory
 from hierarchy.live.member import Member
+from hierarchy.live.process import MEMBERSHIPS
 from hierarchy.live.unsent import Unsent
 from hierarchy.membership.scamp.peer import ScampPeer
 from sims.cli.app import main
+from sims.cli.commands.live import command
 from sims.live.fuzz import PROTOCOLS, live_through
 from sub2sub.events.peer import Forwarder
 from sub2sub.live.core.exchanges import Exchanges
 from sub2sub.live.core.live_peer import Core
+from sub2sub.live.virtual.loop import VirtualLoop
 
 BLOCKS = {"sub2sub": 5, "camcast": 4, "trials": 1, "semi-structured": 1, "structured": 1, "shared": 1}
 
@@ -37,6 +41,21 @@ def test_all_is_well_after_every_history(protocol: str, block: int) -> None:
 def test_members_stay_in_tables_once_all_is_whole(seed: int) -> None:
     """Found by a longer search: an event after a storm, a lease that ends while others are cut off."""
     assert not live_through("camcast", seed)[0].violations
+
+
+@pytest.mark.parametrize("membership", MEMBERSHIPS)
+def test_one_gateway_that_newcomers_ask_never_crashes_for_good(membership: str) -> None:
+    history = CommunityHistory(1, membership=membership)
+    VirtualLoop(history.network)
+    history.participants = [history.new_participant(number) for number in range(6)]
+    for each in history.participants:
+        each.machine = history.network.machine(each.host)
+    asked = history.gateways()["." if membership == "unstructured" else "*"]
+    first, second = (each for each in history.participants if (each.host, PORT) in asked)
+    assert history.may_crash(first)
+    first.machine.crash(silent=True)
+    assert not history.may_crash(second)
+    assert history.may_crash(history.participants[-1])
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -88,6 +107,11 @@ def test_each_mechanism_of_a_community_is_missed_alone(
 ) -> None:
     monkeypatch.setattr(of, method, broken)
     assert any(live_through("trials", seed)[0].violations for seed in range(3))
+
+
+def test_every_protocol_can_be_chosen() -> None:
+    (option,) = (each for each in command.commands["fuzz"].params if each.name == "protocol")
+    assert set(option.type.choices) == {*PROTOCOLS, "all"}  # type: ignore[attr-defined]
 
 
 def test_fuzz_reports_virtual_hours_and_faults() -> None:

@@ -32,7 +32,7 @@ def simulation(history: int) -> Simulation[Overlay]:
     return Simulation(overlay, controls)
 
 
-def test_those_who_stay_have_every_event_after_a_few_cycles_and_pay_for_it() -> None:
+def test_remaining_peers_have_every_event_after_a_few_cycles_and_are_billed() -> None:
     made = simulation(history=6)
     made.run(24)
     rows = pd.DataFrame(made.tables["recovery"])

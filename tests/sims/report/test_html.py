@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from sims.report.html import Page, plain_number
+from sims.report.cells import plain_number
+from sims.report.html import Page
 from sub2sub.errors import InputError
 
 PIXEL = base64.b64decode(

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sims.report.html import asset
 from sims.report.overlay import OverlayView
+from sims.report.templates import asset
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
 from tests.sims.report.overlays import python_counts, recorded, simulation

@@ -62,7 +62,7 @@ def never_false(experiment: Experiment, tables: Tables) -> list[str]:
             break
         try:
             with np.errstate(all="ignore"):
-                claims = experiment.judge(mutant)
+                claims = list(experiment.judge(mutant))
         except (ArithmeticError, IndexError, KeyError, ValueError):
             continue  # data that no run could give
         left -= {key(claim) for claim in claims if claim.holds is False}

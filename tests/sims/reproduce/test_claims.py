@@ -26,7 +26,7 @@ from sims.reproduce.claims import (
     stated,
     write_claims,
 )
-from sims.reproduce.reproduction import Experiment, Measured, Progress, Tables
+from sims.reproduce.reproduction import Experiment, Measured, Progress, Tables, register
 from sims.reproduce.reproductions_page import _experiment, _summary, write_page
 from sims.reproduce.sub2sub.crash import judge_crash
 from sims.reproduce.sub2sub.fig5 import judge as judge_fig5
@@ -76,7 +76,7 @@ def test_claims_become_a_list_of_plain_objects(tmp_path: Path) -> None:
 
 
 def test_an_observation_has_no_verdict() -> None:
-    assert observed("x", "nowhere", 3).holds is None
+    assert observed("x", 3).holds is None
     assert stated("x", "nowhere", 3, 3, np.bool_(False)).holds is False
 
 
@@ -171,7 +171,7 @@ def test_an_unknown_experiment_is_refused_with_the_nearest_id() -> None:
 def test_an_id_belongs_to_one_module() -> None:
     known = registry.find("camcast-fig13")
     with pytest.raises(ValueError, match="registered in"):
-        registry.register("camcast-fig13", "again", measure=measure, judge=judge, draw=draw)
+        register("camcast-fig13", "again", measure, judge, draw)
     assert registry.find("camcast-fig13") is known
 
 
@@ -201,7 +201,7 @@ def test_figure_5_holds_at_40_cycles_and_not_at_41() -> None:
 def test_rings_that_are_never_complete_do_not_make_deliveries_early() -> None:
     run = {"cycle": [0, 1, 2], "complete": [0.0, 0.5, 0.9], "rings_complete": [0.0, 0.1, 0.2]}
     table = pd.DataFrame(run).assign(reading="x", seed=1)
-    assert judge_fig6({"delivery": table})[0].holds is False
+    assert next(judge_fig6({"delivery": table})).holds is False
 
 
 def test_deliveries_that_never_recover_do_not_hold_because_rings_do_not_either() -> None:

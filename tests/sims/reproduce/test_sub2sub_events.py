@@ -8,11 +8,10 @@ import pytest
 from sims.engine import Simulation
 from sims.observers.delivery import Delivery
 from sims.reproduce.reproduction import no_progress
-from sims.reproduce.sub2sub.converged import converged
 from sims.reproduce.sub2sub.fig7b import fit
 from sims.reproduce.sub2sub.gossiping_publishers import PublisherViews, gossip_to_match
 from sims.reproduce.sub2sub.rejoin import batches, rejoin, ring_of
-from sims.reproduce.sub2sub.setting import Setting
+from sims.reproduce.sub2sub.setting import Setting, converged
 from sub2sub.geometry.boxes import overlaps
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import OverlaySettings

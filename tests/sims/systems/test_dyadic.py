@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sims.systems.dyadic import cell_box, cover, enclosing, point_cells
+from sims.systems.dyadic import cover, enclosing, point_cells
 from sub2sub.errors import InputError
 
 BITS = 4
@@ -18,6 +18,19 @@ def boxes(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     d = draw(st.integers(1, 3))
     ends = [sorted(draw(st.tuples(st.integers(0, 15), st.integers(0, 15)))) for _ in range(d)]
     return np.array([[e[0] for e in ends]], float), np.array([[e[1] for e in ends]], float)
+
+
+def cell_box(cell: int, bits: int, d: int) -> tuple[list[int], list[int]]:
+    """The closed box of a cell."""
+    depth = int(cell).bit_length() - 1
+    low, high = [0] * d, [2**bits - 1] * d
+    for level in range(depth):
+        axis, half = level % d, 2 ** (bits - 1 - level // d)
+        if cell >> (depth - 1 - level) & 1:
+            low[axis] += half
+        else:
+            high[axis] -= half
+    return low, high
 
 
 def grid(d: int) -> np.ndarray:

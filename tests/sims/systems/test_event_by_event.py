@@ -20,14 +20,13 @@ from hierarchy.shared import CamcastRoute, SharedOverlay
 from hierarchy.shared.peer import TablePeer
 from hierarchy.shared.router import Targets, range_neighbours, targets_of
 from hierarchy.shared.routing import STREAM, route_events
-from sims.anchors.meghdoot.dissemination import before
 from sims.anchors.meghdoot.rules import Zone
 from sims.anchors.pushing.tables import PushRules
 from sims.systems import System
 from sims.systems import system as system_named
-from sims.systems.gossip import keys_of
 from sims.systems.grouped import ENTERING
-from sims.systems.passage import Passage
+from sims.systems.ledger import keys_of
+from sims.systems.route_sender import RouteSender
 from sims.systems.scribe import Trees
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.dice import Dice
@@ -198,17 +197,34 @@ def test_meghdoot(timing: Timing) -> None:
             assert_same(found, k, journey)
 
 
+def before(zone: Zone, corner: tuple[float, ...], other: Zone) -> bool:
+    """Whether a zone gets an event from this other one."""
+    (low, high), (its_low, its_high) = zone, other
+    crossed = False
+    for k, c in enumerate(corner):
+        if k % 2 == 0:
+            nearest = min(high[k], c)
+            if not crossed and high[k] < c:
+                crossed = True
+                if its_low[k] != high[k]:
+                    return False
+            elif not its_low[k] < nearest <= its_high[k]:
+                return False
+        else:
+            nearest = max(low[k], c)
+            if not crossed and low[k] > c:
+                crossed = True
+                if its_high[k] != low[k]:
+                    return False
+            elif not its_low[k] <= nearest < its_high[k]:
+                return False
+    return crossed
+
+
 def known_zones(system: System, member: int) -> list[tuple[Zone, int]]:
     """Zones of others that a peer knows, with whose they are, in the order in which it goes through them."""
-    zones = system._zones
-    entries = range(zones.start[member], zones.start[member + 1])
-    return [
-        (
-            (tuple(zones.low[zones.zone[e]].tolist()), tuple(zones.high[zones.zone[e]].tolist())),
-            int(zones.peer[e]),
-        )
-        for e in entries
-    ]
+    near = system.layer.peers[member].near
+    return [(zone, peer) for peer, zones in near.items() for zone in zones]
 
 
 def scribe_routes(
@@ -282,9 +298,9 @@ def test_scribe_goes_around_one_that_is_silent_after_all_its_copies() -> None:
     topic = int(system.wanted.tree.of_event[0])
     gone = system.layer.peers[3].next_hop(system.layer.keys[topic], set())
     assert gone != 3
-    whole = system._way(3, topic, Passage(system.network, clock, Dice(9), 2))
+    whole = system._way(3, topic, RouteSender(system.network, clock, Dice(9), 2))
     system.network.alive[gone] = 0
-    around = system._way(3, topic, Passage(system.network, clock, Dice(9), 2))
+    around = system._way(3, topic, RouteSender(system.network, clock, Dice(9), 2))
     assert around.payers[:3] == [3, 3, 3]
     assert around.reached[0][2] > 3 * AGAIN * clock.tick > whole.reached[0][2]
 

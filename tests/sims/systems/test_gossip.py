@@ -11,11 +11,13 @@ from hierarchy.camcast import Communities, StaticTables, TopicSettings, dissemin
 from hierarchy.hpmcast import Gossip
 from sims.compare.worlds import Fault
 from sims.systems import system as system_named
-from sims.systems.gossip import STREAM, Choices, Truth, keys_of, spread_tables
+from sims.systems.gossip import Choices, spread_tables
 from sims.systems.knowledge import shared_rows
+from sims.systems.ledger import STREAM, Truth, keys_of
 from sims.systems.sampled import VIEW, Sampled
 from sub2sub.events.accounting import account, new_totals, outcome_of
 from sub2sub.events.outcome import Outcome
+from sub2sub.geometry.matching import Members
 from sub2sub.kernels.randomness import cycle_key, peer_key
 from sub2sub.overlay.network import Network
 from tests.sims.compare.worlds import small
@@ -30,7 +32,8 @@ def publish(loss: float = 0.0, down: int = 0, retries: int = 0, record: bool = F
     own = Choices(*(column[GROUP.topic] for column in parameters(GROUP.sizes, settings)))
     wanting = np.flatnonzero(GROUP.interested(2))
     network = faulty(loss, down)
-    truth = Truth(np.arange(200), np.arange(200), network.alive, np.array([0, wanting.size]), wanting)
+    matches = Members(np.array([0, wanting.size]), wanting)
+    truth = Truth(np.arange(200), np.arange(200), network.alive, matches)
     event, publisher = np.array([0]), np.array([199])
     return spread_tables(
         (tables.topic_table, tables.super_table, own), network, truth, event, publisher, publisher,
@@ -135,7 +138,7 @@ def test_equal_tables_held_once_publish_as_if_everybody_held_its_own() -> None:
     own = system.overlay.membership.knowledge()
     assert len(shared_rows(own).tables[0].members) < world.n
     system.forget()
-    system._known = own
+    system._computed["known"] = own
     each = system.publish(events, publishers, Gossip(3, 3.0), salt=1)
     for name in ("messages", "delivered", "hops", "received", "forwarded"):
         assert np.array_equal(getattr(once, name), getattr(each, name))

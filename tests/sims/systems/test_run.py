@@ -129,7 +129,7 @@ cycles = 24
 [population]
 size = 80
 [workload]
-events = 10
+events = 60
 [[faults]]
 kind = "crash"
 at = 13  # after the delivery of cycle 12
@@ -141,10 +141,11 @@ receptions = true
 """
     ended = run_experiment(load(tmp_path, text), 1, tmp_path / "r")
     run = RunFolder.open(tmp_path / "r")
-    before = run.table("delivery").to_pylist()[1]
+    before, healed = run.table("delivery").to_pylist()[1]["hit_ratio"], ended.numbers["hit_ratio"]
     # pmcast delivers about .7 with its default fan-out, in groups as small as these.
-    assert before["hit_ratio"] > (0.5 if name == "pmcast" else 0.8)
-    assert 0 < ended.numbers["hit_ratio"] <= 1
+    least = (0.5, 0.5) if name == "pmcast" else (0.99, 0.95)
+    assert least[0] <= before <= 1
+    assert least[1] <= healed <= 1
     got, events = run.table("receptions").to_pandas(), run.table("events").to_pandas()
     assert (got.groupby(["cycle", "event"]).size().to_numpy() >= events.delivered.to_numpy()).all()
     assert {"load", "traffic", "peers"} <= set(run.tables())

@@ -1,4 +1,4 @@
-"""Events and publishers among peers as objects: what the kernels must agree with, draw for draw.
+"""Events and publishers with readable peers: kernels must give the same results with the same random numbers.
 
 A peer forwards by `sub2sub.events.peer.forward` and a publisher walks by `sub2sub.events.walk.Walk`, as live
 ones do. What is added is the network, virtual peers on one host, and what is counted.
@@ -31,7 +31,7 @@ Point = tuple[float, ...]
 
 @dataclass
 class Peer:
-    """A subscriber with its views; ring neighbours in the order of the ring, starting after itself."""
+    """A subscriber with its views; ring neighbours in the order of the ring, beginning with its successor."""
 
     number: int
     box: naive.Box
@@ -43,7 +43,7 @@ class Peer:
 
 @dataclass
 class Report:
-    """What became of one event."""
+    """The outcome of one event."""
 
     hop_of: dict[int, int] = field(default_factory=dict)
     when: dict[int, float] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Report:
 
 
 class Dissemination:
-    """Every message is on its way until it arrives: in the order of time or, without a clock, of hops."""
+    """Delivers the messages of an event in the order of time or, without a clock, of hops."""
 
     def __init__(
         self, peers: list[Peer], network: Network, settings: DisseminationSettings, seed: int, cycle: int
@@ -105,7 +105,7 @@ class Dissemination:
         return self.alive(peer) or any(self.alive(other) for other in self.neighbours_on_host(peer))
 
     def resident(self, peer: int) -> int | None:
-        """Who takes what arrived for `peer`."""
+        """The peer that takes a message for `peer`."""
         candidates = [peer] if self.alive(peer) else self.neighbours_on_host(peer)
         return next((other for other in candidates if self.alive(other) and self.matches(other)), None)
 
@@ -213,7 +213,7 @@ class Publisher:
         return False
 
     def anybody(self) -> int:
-        """A random link of the last who answered; a random peer at first."""
+        """A random link of the last peer that answered; at first, a random peer."""
         choices = self.peers[self.last_to_answer].random if self.last_to_answer >= 0 else []
         live = np.flatnonzero(self.network.alive).tolist()
         peer = (choices or live)[self.dice.below(self.draw(CONTACT), len(choices or live))]

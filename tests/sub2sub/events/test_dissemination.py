@@ -44,7 +44,7 @@ def test_an_overlay_that_has_converged_delivers_everything_and_no_spam(overlay: 
 
 
 def test_ring_views_stand_in_the_order_of_the_ring(overlay: Overlay) -> None:
-    """What forwarding relies on to find the adjacent neighbours first."""
+    """Forwarding relies on this order to find the adjacent neighbours."""
     links, n = Links.of(overlay), len(overlay.population)
     for holder in range(n):
         start = links.ring_start[holder]
@@ -122,7 +122,7 @@ def test_old_links_to_the_dead_are_no_shortcuts() -> None:
 
 @pytest.mark.parametrize("told", [True, False])
 def test_spam_ends_in_a_few_cycles_where_the_host_says_what_has_changed(told: bool) -> None:
-    """Some exchange their subscriptions: peers leave, and others join in their place on the same hosts."""
+    """Some hosts exchange their subscriptions: their peers leave, and others join on the same hosts."""
     rng = np.random.default_rng(3)
     low = rng.random((150, 2)) * 0.8
     settings = OverlaySettings(ring=RingSettings(max_age=9, tell_changes=told))
@@ -212,7 +212,7 @@ def test_wrong_input_is_refused(overlay: Overlay, arguments: dict[str, object], 
 
 @pytest.mark.parametrize(("tries", "expected"), [(1, 0.95), (3, 1 - 0.05**3)])
 def test_a_ring_of_two_hears_of_what_is_sent_again(tries: int, expected: float) -> None:
-    """Nobody else could bring the other one an event that was lost on its way."""
+    """In a ring of two, no third peer could bring an event that was lost."""
     box = [(0.0, 1.0)]
     events, network = np.full((4000, 1), 0.5), replace(Network.whole(2), loss=0.05)
     world = World(1, [Peer(0, box, 0, ring=[1]), Peer(1, box, 1, ring=[0])], network, events)
@@ -244,7 +244,7 @@ def test_an_audience_of_other_events_is_refused(overlay: Overlay) -> None:
 
 
 def test_threads_have_batches_to_share() -> None:
-    """Otherwise the test on threads would not test any."""
+    """Otherwise the test of threads would use only one."""
     assert len(batches(len(EVENTS), 400, at_least=16)) > 1
     assert np.array_equal(np.concatenate(batches(100_000, 1_000_000, at_least=16)), np.arange(100_000))
 

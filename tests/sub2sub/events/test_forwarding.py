@@ -1,4 +1,4 @@
-"""Forwarding: the kernel forwards as peers do, and complete rings deliver to all and nobody else."""
+"""Forwarding: kernel and readable peer forward alike; complete rings deliver to all matches and no others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TIMINGS = [
 
 
 def entries(world: World, seed: int) -> list[int]:
-    """Mostly peers that match; also any other, and nobody."""
+    """Mostly peers that match, sometimes others, sometimes none (-1)."""
     rng = np.random.default_rng(seed)
     anybody = rng.integers(-1, len(world.peers), len(world.events)).tolist()
     matching = [world.live_matches(e) for e in range(len(world.events))]

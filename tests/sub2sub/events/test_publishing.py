@@ -1,4 +1,4 @@
-"""Publishers: the kernel walks as a publisher does, and a walk ends at a live match or at its limit."""
+"""Publishers: the kernel makes the same walks as `Walk`, and a walk ends at a live match or at its limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recovery of missed events: a population does as peers with a history do; everybody gets everything."""
+"""Recovery of missed events: kernels agree with `History`, and on complete rings all peers get all events."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_population_recovers_events_as_peers_do(world: World, how: RecoverySet
         for row, known in zip(recovery.rows, recovery.known.tolist(), strict=True):
             expected = swarm.histories[row & 0xFFFFFFFF].events[row >> 32].known
             assert known == [-1 if id is None else id for id in expected]
-        for peer in world.peers:  # rings change, somebody goes, somebody comes
+        for peer in world.peers:  # rings change, a peer leaves, another joins
             others = [other.number for other in world.peers if other is not peer]
             some = rng.permutation(others)[: rng.integers(0, 8)].tolist()
             peer.ring = sorted(some, key=lambda other: (other - peer.number) % len(world.peers))
@@ -152,7 +152,7 @@ def test_a_population_recovers_events_as_peers_do(world: World, how: RecoverySet
 
 @given(worlds(most=14, faults=False), st.integers(0, 1000))
 def test_everybody_gets_everything_once_neighbours_know_one_another(world: World, seed: int) -> None:
-    """Whatever rings were like when the events were published, and in one cycle."""
+    """Within one cycle, and whatever the rings were when the events were published."""
     lost = replace(world.network, loss=0.6)
     once = DisseminationSettings.paper(shortcuts=0)
     outcome = disseminate(world.links(), lost, world.events, settings=once, seed=seed, record=True)

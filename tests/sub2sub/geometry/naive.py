@@ -1,4 +1,4 @@
-"""Readable oracles of the geometry: one box a list of (low, high) pairs, slow and obvious.
+"""Readable oracles of the geometry, slow and obvious: a box is a list of (low, high) pairs.
 
 Boxes here are half-open, `low <= x < high` on every attribute, as `sub2sub.geometry.boxes.normalise` returns
 them. `half_open` does the same from closed ranges, by its own way.
@@ -37,7 +37,7 @@ def common(a: Box, b: Box) -> Box | None:
 
 
 def minus(a: Box, b: Box) -> list[Box]:
-    """What a holds outside b, as disjoint boxes: per attribute a slab below b and one above it."""
+    """The part of a outside b, as disjoint boxes: per attribute a slab below b and one above it."""
     if not overlap(a, b):
         return [a]
     pieces, rest = [], list(a)
@@ -57,7 +57,7 @@ def corners(boxes: Sequence[Box]) -> Iterator[Point]:
 
 
 def ascending(own: int, ids: Sequence[int]) -> list[int]:
-    """Candidates by how far up the ring they are from `own`."""
+    """Candidates in the order in which they follow `own` on the ring."""
     return sorted(range(len(ids)), key=lambda i: (ids[i] - own) % AROUND)
 
 
@@ -80,7 +80,7 @@ def figure_3(box: Box, own: int, boxes: Sequence[Box], ids: Sequence[int]) -> tu
 def nearest_at_each_point(
     box: Box, own: int, boxes: Sequence[Box], ids: Sequence[int]
 ) -> tuple[list[int], list[int]]:
-    """What selection is for: at each point of the box, the nearest candidate either way that contains it."""
+    """The purpose of selection: at each point of the box, the nearest candidates that contain it."""
     selected: tuple[list[int], list[int]] = [], []
     points = list(corners([clipped for other in [box, *boxes] if (clipped := common(box, other))]))
     points = [point for point in points if contains_point(box, point)]
@@ -91,7 +91,7 @@ def nearest_at_each_point(
 
 
 def painted(box: Box, own: int, boxes: Sequence[Box], ids: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The same for larger cases: paint the candidates over the grid, farthest first, and see who shows."""
+    """The same for larger cases: paint candidates over the grid, farthest first; select visible ones."""
     axes = [sorted({end for other in [box, *boxes] for end in other[k]}) for k in range(len(box))]
     place = [{end: i for i, end in enumerate(axis)} for axis in axes]
     selected: tuple[list[int], list[int]] = [], []
@@ -113,7 +113,7 @@ def ring(point: Sequence[float], boxes: Sequence[Box], ids: Sequence[int]) -> li
 
 
 def memberships(boxes: Sequence[Box]) -> dict[tuple[int, ...], list[Point]]:
-    """Every set of boxes that have a point to themselves, with the corners of the cells where they do."""
+    """Every set of boxes that are exactly the boxes around some point, with the corners of these cells."""
     found: dict[tuple[int, ...], list[Point]] = {}
     for point in corners(boxes):
         members = tuple(i for i, box in enumerate(boxes) if contains_point(box, point))

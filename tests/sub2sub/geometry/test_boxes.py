@@ -203,7 +203,7 @@ def test_shapely_finds_the_same_intersections_coverings_and_distances(drawn: lis
 
 
 def test_a_thousand_subscribers_of_one_value_are_one_box_to_a_range() -> None:
-    """The trap of closed boxes: the value must be gone from the remainder after the first of them."""
+    """Closed boxes would fail here: after the first subtraction the value must not be in the remainder."""
     lows, highs = normalise([[0.0], [2.0]], [[9.0], [2.0]])
     rest_lows, rest_highs = subtract(lows[:1], highs[:1], lows[1], highs[1])
     assert not overlaps(rest_lows, rest_highs, lows[1], highs[1]).any()

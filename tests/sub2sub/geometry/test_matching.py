@@ -32,7 +32,7 @@ def test_matches_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.Monk
     rng, before = np.random.default_rng(1), threads()
     lows = rng.random((9000, 2))
     highs, events = lows + rng.random((9000, 2)) / 4, rng.random((MANY, 2))
-    monkeypatch.setattr(matching, "_WORK", 1)  # anything is worth a thread's while
+    monkeypatch.setattr(matching, "_WORK", 1)  # small chunks, so that several threads work
     found = []
     for number in (1, 2, 3):
         use_threads(number)
@@ -74,7 +74,7 @@ def test_more_matches_than_room_at_the_start_are_all_there() -> None:
 
 
 def test_a_hundred_thousand_of_each_are_matched_without_a_table_of_all_pairs() -> None:
-    """Ten gigabytes as booleans: the index and the matches are all there is room for."""
+    """As booleans the result would take ten gigabytes; there is room for the index and the matches only."""
     n = 100_000
     lows = np.arange(n, dtype=float)[:, None]
     matches = match_boxes(lows, lows + 0.5, lows[::-1].copy())

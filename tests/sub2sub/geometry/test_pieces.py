@@ -1,4 +1,4 @@
-"""Of many boxes the one that shares most with a piece is found, wherever it stands."""
+"""Of many boxes, the one with the largest share of a piece is found, at any position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The minimal regions: one for each set of subscriptions that has a point to itself."""
+"""The minimal regions: one for each set of subscriptions that are exactly those around some point."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_boxes_of_a_region_hold_its_points_and_no_others(population: Populat
 
 
 def test_a_region_need_not_be_connected() -> None:
-    """Only the outer range holds left and right of the inner: as two regions, M were not minimal."""
+    """Left and right of the inner range only the outer one holds: two regions would not be minimal."""
     regions = minimal_regions([[0.0], [4.0]], [[9.0], [5.0]])
     assert [regions.members.of(m).tolist() for m in range(len(regions))] == [[0], [0, 1]]
     assert [len(regions.boxes(m)[0]) for m in range(len(regions))] == [2, 1]

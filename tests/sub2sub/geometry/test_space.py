@@ -1,4 +1,4 @@
-"""Attributes of every type keep their order on the axis, and predicates become the ranges they say."""
+"""Attributes of every type keep their order on the axis, and predicates become the right ranges."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Level(enum.Enum):
 
 
 def matches(attribute: Any, predicate: Any, value: Any) -> bool:
-    """Whether an event's value satisfies a predicate, going all the way through space and matching."""
+    """Whether an event's value satisfies a predicate, computed by `AttributeSpace` and `match`."""
     space = AttributeSpace({"x": attribute})
     lows, highs = space.subscriptions([{"x": predicate}])
     return bool(len(match(lows, highs, space.events([{"x": value}])).members))
@@ -232,7 +232,7 @@ def test_a_table_of_events_needs_every_column() -> None:
             r"^attribute 'a': expected Float, Int, Bool, Enum, String, Timestamp or Date, got 'float'$",
         ),
         ({"": float}, r"^attribute '': expected a name$"),
-        ({"a": float, "a_low": int}, r"^attribute 'a': expected no other named as its range columns"),
+        ({"a": float, "a_low": int}, r"^attribute 'a': expected no attribute named a_low or a_high"),
         ({"a": []}, r"^Enum: expected at least one value and no two equal, got \[\]$"),
         ({"a": ["x", "x"]}, r"^Enum: expected at least one value and no two equal"),
         ({"a": [None]}, r"^Enum: expected values other than None"),

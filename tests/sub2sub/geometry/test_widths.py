@@ -1,4 +1,4 @@
-"""Usual widths: what counts as far along an attribute."""
+"""Typical widths of ranges, as units of distance."""
 
 from __future__ import annotations
 

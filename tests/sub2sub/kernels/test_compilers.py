@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import pytest
 from numba import config, typeof, types
 
-from sub2sub.kernels.compilation import apart, hot, kernel, rule
+from sub2sub.kernels.compilation import HOT, SETTINGS, apart, hot, kernel, rule
 from sub2sub.kernels.references import Reference, by_reference
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
@@ -183,3 +184,17 @@ def test_garbage_is_collected_after_compilation_as_before() -> None:
     with pytest.raises(Exception, match="there_is_no_such_thing"):
         fails(1)
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize(("options", "prepared"), [(SETTINGS, True), ({**SETTINGS, **HOT}, False)])
+def test_loops_of_hot_functions_stay_short(options: dict[str, Any], prepared: bool) -> None:
+    @numba.njit(**options)  # type: ignore[untyped-decorator]
+    def double(row: Any) -> None:
+        for k in range(row.shape[0]):
+            row[k] *= 2
+
+    row = np.arange(100, dtype=np.int32)
+    double(row)
+    assert (row == 2 * np.arange(100)).all()
+    (code,) = double.inspect_llvm().values()
+    assert ("vector.body" in code) == prepared

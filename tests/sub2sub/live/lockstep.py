@@ -99,7 +99,7 @@ class Lockstep:
             assert self.cores[i].give_up() == []
             if self.cores[i].wants_contact() and len(live) > 1:
                 self.cores[i].introduce(self.peers[self.named(i, live, cycle)])
-        shuffles = [self.cores[i].random.partner(self.cores[i].turn) for i in live]
+        shuffles = [self.cores[i].random_partner() for i in live]
         self.in_turn(live, cycle, shuffles, "shuffle_with")
         near = [(self.cores[i].feed_near(self.draws(i, cycle)),) for i in live]
         self.in_turn(live, cycle, near, "exchange_near")

@@ -193,3 +193,19 @@ def test_a_newcomer_is_told_of_those_too_that_its_ring_has_no_use_for() -> None:
     (onward,) = newcomer.receive(back, contact.id, draws())
     assert isinstance(onward.message, m.Seek)
     assert onward.to == far
+
+
+@pytest.mark.parametrize(
+    ("host", "wary", "bound", "rests"),
+    [
+        ("10.0.0.1", True, False, False),
+        ("10.0.0.1", True, True, True),
+        ("10.0.0.1", False, False, True),
+        ("127.0.0.1", True, False, True),
+    ],
+)
+def test_a_peer_rests_only_where_nobody_can_surround_it(host: str, wary: bool, bound: bool, rests: bool):
+    """Ring neighbours that never change may be an attacker's, at IDs that it has chosen."""
+    own = Descriptor(1, (0.0,), (1.0,), (host, 7000))
+    core = Core(own, lambda event: None, CoreSettings(wary=wary), bound=bound)
+    assert bool(core.calm) == rests

@@ -22,10 +22,10 @@ from sub2sub.vicinity.settings import VicinitySettings
 from tests.sub2sub.live.lockstep import Lockstep, overlay_of, simulated_views
 from tests.sub2sub.ring.held import held_by, make_older
 
-DEFAULT = OverlaySettings()
+DEFAULT, CALM = OverlaySettings(), OverlaySettings(calm=2)
 
 
-@pytest.mark.parametrize("how", [DEFAULT, OverlaySettings.paper()], ids=["default", "paper"])
+@pytest.mark.parametrize("how", [DEFAULT, OverlaySettings.paper(), CALM], ids=["default", "paper", "calm"])
 @pytest.mark.parametrize(("n", "d"), [(32, 1), (64, 2), (32, 5)])
 def test_views_are_those_of_the_simulator_cycle_by_cycle(n: int, d: int, how: OverlaySettings) -> None:
     overlay = overlay_of(n, d, seed=n + d, settings=how)
@@ -85,6 +85,7 @@ def histories(draw: st.DrawFn) -> History:
                 two_sided=draw(st.booleans()),
                 cap=draw(st.sampled_from([0, 0, 2])),
                 hello=draw(st.booleans()),
+                hello_after=draw(st.sampled_from([0, 0, 2])),
                 max_age=draw(st.sampled_from([0, 5, 7])),
                 drop_failed=draw(st.booleans()),
                 tries=draw(st.integers(1, 3)),
@@ -95,6 +96,7 @@ def histories(draw: st.DrawFn) -> History:
             ),
             suspect_age=draw(st.sampled_from([0, 2, 4])),
             patience=draw(st.sampled_from([0, 3])),
+            calm=draw(st.sampled_from([0, 2, 3])),
         ),
     )
 

@@ -35,6 +35,25 @@ def core(history: int = 10) -> Core:
     return made
 
 
+def lacking(made: Core, names: list[bytes], teller: str) -> tuple[bytes, ...]:
+    [send] = made.receive(m.Digest(1, tuple(names), (0,) * len(names)), A.id, DRAWS, teller)
+    assert isinstance(send.message, m.Lacking)
+    return send.message.names
+
+
+def test_who_tells_of_events_and_sends_none_keeps_nobody_from_others() -> None:
+    """One that told of an event first was the only one asked, and 16 digests were all that could be."""
+    made = Core(OWN, lambda event: None, settings(10), unit=100)
+    for teller, asked in (("10.9.9.9", True), ("10.9.9.9", False), ("10.0.0.1", True), ("10.0.0.2", True)):
+        assert lacking(made, [EVENT.name], teller) == ((EVENT.name,) if asked else ())
+    assert lacking(made, [EVENT.name], "10.0.0.3") == (), "an event is asked for a few times only"
+    for k in range(20):
+        names = [(1000 * k + j).to_bytes(16, "big") for j in range(m.MAX_NAMES)]
+        told = lacking(made, names, "10.9.9.9")
+    assert told == ()
+    assert len(lacking(made, [b"y" * 16], "10.0.0.1")) == 1
+
+
 def digests(sends: list[m.Send]) -> dict[int, m.Digest]:
     return {send.to.id: send.message for send in sends if send.to and isinstance(send.message, m.Digest)}
 

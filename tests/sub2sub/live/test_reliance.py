@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
@@ -92,8 +94,40 @@ def test_while_nobody_is_relied_on_an_event_goes_to_a_few_hosts_by_chance() -> N
     assert to >= {other.id for other in others}
     reliance.brought(NEW.id)
     order, passed = reliance.order((0.5,), [NEW, OTHER], [], Dice(1))
-    assert len(order) <= 4
+    assert len(order) <= 4 + STRANGERS - 1
     assert NEW.id not in passed
+
+
+def test_hosts_that_swallow_events_are_handed_fewer_than_others() -> None:
+    reliance, others = Reliance(OWN, unit=1), [peer(100 + k) for k in range(20)]
+    for other in others:
+        reliance.answered(other)
+    swallow, honest = others[:10], others[10:]
+
+    def named() -> set[int]:
+        orders = (reliance.order((0.5,), [NEW, OTHER], [], Dice(number))[0] for number in range(20))
+        return {each.id for order in orders for each in order}
+
+    for other in others:
+        reliance.took(other.id)
+    for other in honest:
+        reliance.brought(other.id)
+        for _ in range(CREDIT):
+            reliance.took(other.id)
+        reliance.brought(other.id)
+        for _ in range(EACH):
+            reliance.took(other.id)
+    assert not any(reliance.relies_on(each.id) for each in others)
+    for other in swallow:
+        for _ in range(PATIENCE):
+            reliance.took(other.id)
+    chosen = named()
+    assert chosen & {each.id for each in swallow} <= {swallow[0].id}, "the nearest, whoever it is"
+    assert chosen >= {each.id for each in honest}
+    for k, other in enumerate(swallow):  # another one at the same host has swallowed as much
+        reliance.forget(other.id)
+        reliance.answered(Descriptor.of(200 + k, [0.0], [1.0], other.address))
+    assert not named() & set(range(200, 209))
 
 
 def test_of_each_host_the_first_that_has_answered_is_remembered_until_it_fails() -> None:
@@ -131,6 +165,18 @@ def test_credit_is_used_up_by_events_taken() -> None:
         assert made.reliance.relies_on(OLD.id)
         made.reliance.took(OLD.id)
     assert not made.reliance.relies_on(OLD.id)
+
+
+def test_a_host_that_stands_on_both_sides_is_not_relied_on_whatever_it_brings() -> None:
+    made = core()
+    host = ("192.0.2.1", 1)
+    beside = [Descriptor.of(id, [0.0], [1.0], host) for id in (OWN.id - 1, OWN.id + 1)]
+    for number, attacker in enumerate(beside):
+        acquaint(made, attacker, draws())
+        made.receive(m.Event(bytes(15) + bytes([number]), (0.5,), 0, b""), attacker.id, draws())
+        assert made.reliance.relies_on(attacker.id)
+    assert set(made.ring.view) == {attacker.id for attacker in beside}
+    assert targets(made, 9) == {OLD.id, OTHER.id, *made.ring.view}
 
 
 def test_on_one_machine_events_go_the_usual_way() -> None:
@@ -176,23 +222,24 @@ def test_events_taken_in_anothers_name_are_not_held_against_it() -> None:
 
 
 def test_former_neighbours_are_few_and_few_of_a_host() -> None:
-    for of_a_host, most in ((False, FORMER), (True, OF_A_HOST)):
+    hosts = {"192.0.2.{}": FORMER, "192.0.2.1": OF_A_HOST, "2001:db8::{}": OF_A_HOST}  # a network is one host
+    for host, most in hosts.items():
         reliance = Reliance(OWN, unit=1)
         for k in range(10, 50):
-            host = "192.0.2.1" if of_a_host else f"192.0.2.{k}"
-            other = Descriptor.of(k, [0.0], [1.0], (host, k))
+            other = Descriptor.of(k, [0.0], [1.0], (host.format(k), k))
             reliance.look({k: Neighbour(other, 0, since=k)}, now=100)
         reliance.look({}, now=100)
         assert sorted(reliance.former) == list(range(10, 10 + most)), "those that were neighbours first"
 
 
-def test_of_one_host_a_view_takes_few_links() -> None:
+@pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::{}"])
+def test_of_one_host_a_view_takes_few_links(host: str) -> None:
     for wary in (True, False):
         made = core(wary)
-        peers = tuple(Descriptor.of(100 + k, [0.0], [1.0], ("192.0.2.1", 1 + k)) for k in range(20))
+        peers = tuple(Descriptor.of(100 + k, [0.0], [1.0], (host.format(k), 1 + k)) for k in range(20))
         links = m.Mentions(peers, (0,) * 20)
         made.receive(m.Near(1, links), 100, draws())
         made.receive(m.Shuffle(2, links), 100, draws())
         for view in (made.near.view, made.random.view):
-            count = sum(link.peer.address[0] == "192.0.2.1" for link in view)
+            count = sum(link.peer in peers for link in view)
             assert (count <= made.settings.of_a_host) == wary

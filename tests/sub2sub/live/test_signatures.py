@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from hierarchy.live.messages import Event as CommunityEvent
+from hierarchy.shared.live.table_messages import Routed
 from sub2sub.errors import InputError
 from sub2sub.live import Node, Signer
 from sub2sub.live.core.messages import Event
@@ -34,6 +37,17 @@ def test_nothing_that_is_signed_can_be_changed() -> None:
     ):
         assert not accepts(lie, None)
         assert not accepts(lie, [signer.public])
+
+
+def test_a_signature_is_of_one_kind_of_event() -> None:
+    """An event along rings is none by tables, and none of a community, whatever its bytes."""
+    signer, head = Signer.generate(), (bytes(16), (0.25,), 0)
+    event = signer.sign(Event(*head, b"data"))
+    routed = Routed(*head, 1.0, 2.0, 3.0, b"data", event.signer, event.signature)
+    community = CommunityEvent(bytes(16), ".a", 1, 0, -1.0, b"data", event.signer, event.signature)
+    assert [accepts(each, None) for each in (event, routed, community)] == [True, False, False]
+    starts = [each.signed[: each.signed.index(bytes(16))] for each in (event, routed, community)]
+    assert not any(one.startswith(other) for one, other in permutations(starts, 2))
 
 
 def test_who_trusts_some_takes_nobody_elses_events() -> None:

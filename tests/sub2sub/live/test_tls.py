@@ -103,6 +103,26 @@ def test_handshakes_are_paid_for_and_strangers_pay_together(tmp_path: Path) -> N
     live(test)
 
 
+def test_handshakes_that_fail_do_not_keep_newcomers_with_a_certificate_out(tmp_path: Path) -> None:
+    """Eight hosts without certificates kept two of five newcomers out, and the others for 3 s."""
+    authority = trustme.CA()
+    ours, theirs = (certificates(tmp_path, authority, name) for name in ("ours", "theirs"))
+
+    async def test() -> None:
+        async with Node(1, tls=ours, limits=Limits(processor=20 * HANDSHAKE, handshake=1.5)) as node:
+            flood = [
+                (await asyncio.open_connection(*node.address, local_addr=("127.0.0.2", 0)))[1]
+                for _ in range(100)
+            ]
+            await until(lambda: node.connections.counts["refused"] > 50)
+            async with Node(1, contact=node.address, tls=theirs, reply=1.0):
+                pass
+            for writer in flood:
+                writer.close()
+
+    live(test)
+
+
 def test_whoever_comes_without_a_certificate_blocks_nobody_on_uvloop_either(tmp_path: Path) -> None:
     """On uvloop `start_tls` lost what had come before it: every handshake of a fast client hung for 3 s."""
     authority = trustme.CA()

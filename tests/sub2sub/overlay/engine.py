@@ -1,4 +1,4 @@
-"""Populations of peers as objects, stepped in the order of the layers: what their kernels must agree with.
+"""Populations of readable peers, stepped layer by layer: the kernels must make the same decisions.
 
 The peers are the ones that live peers run. What is added is what an engine adds: whose turn it is, what the
 network loses, what it costs. A peer's ID is its number.
@@ -174,7 +174,7 @@ class VicinityEngine:
 
 
 class FigureThree:
-    """Which candidates a ring view needs, by Figure 3 to the letter and without memory."""
+    """Which candidates a ring view needs: Figure 3, literally and without memory."""
 
     def __init__(self, own: Descriptor) -> None:
         self.own = own
@@ -224,6 +224,7 @@ class RingCost(Cost):
     verifying: int = 0
     joining: int = 0
     news: list[tuple[int, Descriptor]] = field(default_factory=list)
+    lasting: list[tuple[int, Descriptor]] = field(default_factory=list)
 
 
 class RingEngine:
@@ -238,7 +239,7 @@ class RingEngine:
         return RingPeer(own, self.settings, around=self.n, need=FigureThree(own))
 
     def step(self, cycle: int, network: Network, fed: Sequence[Row]) -> RingCost:
-        """Step everybody; `fed` are the links each has from the layers below."""
+        """Step all peers; `fed` are the links of each from the layers below."""
         cost = RingCost()
         known = [[Link(self.peers[peer].own, stamp) for peer, stamp in row] for row in fed]
         self.tell_changes(cycle, network, cost)
@@ -249,6 +250,7 @@ class RingEngine:
             number = peer.own.id
             verify = self.verify(number, cycle, network, cost)
             self.note(cost, number, peer.consider(known[number], cycle, verify))
+            cost.lasting += [(number, told) for told in peer.lasting(cycle)]
         for turn in range(self.settings.exchanges):
             partners = [peer.partner(turn, dice) for peer, dice in living]
             for (peer, dice), partner in zip(living, partners, strict=True):
@@ -287,7 +289,7 @@ class RingEngine:
         return verify
 
     def tell_changes(self, cycle: int, network: Network, cost: RingCost) -> None:
-        """Let hosts tell the neighbours of their old peers what these have changed to."""
+        """Let hosts tell the neighbours of their old peers which peers have replaced them."""
         for old, new in self.changes:
             if not network.alive[new]:
                 continue
@@ -352,7 +354,8 @@ class RingEngine:
 
     def say_hello(self, cycle: int, network: Network, cost: RingCost) -> None:
         everybody = Dice.of(self.seed, ring.STREAM, cycle).of_peer(self.n)
-        for told, teller in sorted({(told.id, teller) for teller, told in cost.news}):
+        hellos = cost.lasting if self.settings.hello_after else cost.news
+        for told, teller in sorted({(told.id, teller) for teller, told in hellos}):
             cost.hellos += 1
             lost = everybody.of_peer(teller).of_peer(told).chance(0, network.loss)
             if reaches(network, teller, told) and not lost:
@@ -360,7 +363,7 @@ class RingEngine:
                 self.peers[told].consider([Link(self.peers[teller].own, cycle)], cycle, verify)
 
     def links(self) -> list[list[tuple[int, int, int, int]]]:
-        """Everybody's neighbours in the order of the ring: number, stamp, met, since."""
+        """The neighbours of all peers in the order of the ring: number, stamp, met, since."""
         return [
             [(each.peer.id, each.stamp, each.met, each.since) for each in peer.in_order()]
             for peer in self.peers

@@ -1,4 +1,4 @@
-"""Random histories for the link layers: boxes, settings, and what befalls the network cycle by cycle."""
+"""Random histories for the link layers: boxes, settings, and the faults of each cycle."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.sub2sub.overlay.engine import Row
 
 @dataclass
 class History:
-    """A population that starts from one contact a peer and lives through crashes, partitions and loss."""
+    """A population that starts with one contact per peer, with crashes, partitions and loss."""
 
     n: int
     seed: int
@@ -51,7 +51,7 @@ class History:
         return contacts
 
     def befall(self, cycle: int, network: Network) -> NDArray[np.int64]:
-        """Change the network as the history has it; who joins afresh in this cycle."""
+        """Change the network as the history says; the peers that join anew in this cycle."""
         some = np.arange(self.n) % 4 == 1
         network.loss = self.loss
         if cycle == self.crash_at:

@@ -1,4 +1,4 @@
-"""Axes of equal length: nearness changes, who overlaps whom and what is delivered does not."""
+"""Units of distance: they change which peers are near, but not which overlap or what is delivered."""
 
 from __future__ import annotations
 

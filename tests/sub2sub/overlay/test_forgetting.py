@@ -1,4 +1,4 @@
-"""Forgetting: the links are gone, the others stay, and what is left is still a view that heals."""
+"""Forgetting: the links are removed, all others stay, and the views can still heal."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_forgotten_peer_that_joins_again_is_found_by_all_it_needs(overlay: Ove
 
 
 def test_ring_links_reported_as_failed_can_be_dropped(overlay: Overlay) -> None:
-    """As published nobody drops the dead; dropping what failed lets the next events meet fewer of them."""
+    """As published, dead links are never dropped; if failed ones are, the next events use fewer of them."""
     overlay.network.alive[::10] = 0
     how = DisseminationSettings(retries=8)
     failed = []

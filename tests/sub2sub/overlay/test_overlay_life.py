@@ -116,7 +116,7 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def recover(self) -> None:
-        """Everybody who is down comes back, with the links it had; hosts may have other peers by now."""
+        """All peers that are down recover with their links; their hosts may have other peers by now."""
         self.overlay.network.alive[self.overlay.population.present] = 1
 
     @precondition(lambda self: self.alive.size > 2 and self.dormant.size > 0)
@@ -133,7 +133,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(groups=st.integers(1, 3))
     def divide(self, groups: int) -> None:
-        """By hosts; one group is a merge."""
+        """Partition hosts into groups; one group ends the partition."""
         hosts = self.overlay.population.host
         self.overlay.network.group[:] = (hosts * 7 % 11) % groups
 
@@ -169,7 +169,7 @@ class Life(RuleBasedStateMachine):
         assert (audience(links, network, events).matches[walks.found] > 0).all()
 
     def teardown(self) -> None:
-        """In one piece and left alone, everything is delivered again, and without spam."""
+        """Without partition and further faults, all events are delivered again, without spam."""
         if not hasattr(self, "overlay") or not self.in_one_piece():
             return
         self.overlay.network.loss, self.overlay.network.group[:] = 0.0, 0

@@ -1,4 +1,4 @@
-"""Layers of one's own: in VICINITY's place, above the rings, one peer at a time, without subscriptions."""
+"""Custom layers: in VICINITY's place, above the rings, one peer at a time, without subscriptions."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_messages_of_one_peer_at_a_time_are_billed_and_lost() -> None:
 
 
 class _Astray(PerPeer):
-    """Has links, and sends messages, to somebody who is not there."""
+    """Has links, and sends messages, to a peer that does not exist."""
 
     name = "astray"
 
@@ -215,11 +215,11 @@ def test_random_numbers_of_nothing_are_refused() -> None:
         ([_Nameless], "expected a layer with a name, _Nameless has ''"),
         ([_Astray], "astray: expected a receiver from 0 to 8, got -1"),
         ([lambda s: "a layer"], "lacks name, step"),
-        ([lambda s: Cyclon(9), lambda s: Cyclon(9)], "expected names of their own, got cyclon, cyclon"),
+        ([lambda s: Cyclon(9), lambda s: Cyclon(9)], "expected different names, got cyclon, cyclon"),
     ],
 )
 def test_what_is_no_layer_is_refused(layers: list[object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Stack(9, layers).run(1)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="expected one with subscriptions"):
+    with pytest.raises(InputError, match="expected subscriptions with 1 or more attributes"):
         Overlay(9)  # type: ignore[arg-type]

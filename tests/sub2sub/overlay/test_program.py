@@ -1,4 +1,4 @@
-"""The program anybody would write first: subscriptions in, overlay, events, who received what."""
+"""A user's first program: subscriptions, an overlay, events, and which subscriptions received them."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ WRONG: Mapping[str, tuple[Any, str]] = {
     ),
     "a space and both ends": (
         lambda lows, highs: Overlay.of(lows, highs, space=AttributeSpace({"a": float, "b": float})),
-        "highs: expected none with a space",
+        "highs: expected none with `space`",
     ),
     "a seed that is none": (
         lambda lows, highs: Overlay.of(lows, highs, seed="one"),

@@ -1,4 +1,4 @@
-"""Exchanges in waves come out as one after the other, whatever the number of threads."""
+"""Exchanges in waves have the same result as one after the other, with any number of threads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sub2sub.overlay.turns import NOBODY, exchange_in_waves, waves
 
 @st.composite
 def choices(draw: st.DrawFn) -> NDArray[np.int32]:
-    """Partners of up to thirty peers; many turn to the same few."""
+    """Partners of up to thirty peers; many choose the same few."""
     n = draw(st.integers(2, 30))
     popular = draw(st.integers(1, n))
     partner = st.one_of(st.just(NOBODY), st.integers(0, popular - 1))

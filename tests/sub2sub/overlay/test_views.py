@@ -1,4 +1,4 @@
-"""Views, each operation against its plain meaning."""
+"""Views: each operation is compared with a plain version."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_sample_prefers_no_place_and_no_pair(size: int, count: int) -> None:
 
 
 def digest_of_a_run() -> str:
-    """Everything two small populations hold after a few cycles, in which every rule gets its turn."""
+    """All arrays of two small populations after a few cycles, in which every rule is used."""
     digest = hashlib.sha256()
     for d, tie in ((3, Tie.RANDOM), (5, Tie.SEQUENCE), (1, Tie.KEEP)):
         n = 14

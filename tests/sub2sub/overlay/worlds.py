@@ -1,4 +1,4 @@
-"""Small overlays with arbitrary views and faults, as the kernels read them and as objects."""
+"""Small overlays with arbitrary views and faults, for kernels and as readable peers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class World:
                 view[peer.number, : len(row)], size[peer.number] = row, len(row)
             views += [view, size]
         sizes = np.array([len(peer.ring) for peer in self.peers], np.int32)
-        # Views stand anywhere in the pool, not one after the other.
+        # Views are anywhere in the pool, not one after the other.
         starts = np.zeros(n, np.int64)
         starts[::-1] = np.cumsum(sizes[::-1] + 3) - sizes[::-1]
         pool = np.full(int(sizes.sum()) + 3 * n + 1, -7, np.int32)
@@ -52,7 +52,7 @@ class World:
         ]
 
     def fill_rings(self) -> None:
-        """Let everybody know everybody it overlaps: more ring links than needed, so that no ring is open."""
+        """Give every peer ring links to all peers that it overlaps, so that all rings are complete."""
         n = len(self.peers)
         for peer in self.peers:
             others = [self.peers[(peer.number + way) % n] for way in range(1, n)]
@@ -61,7 +61,7 @@ class World:
 
 @st.composite
 def worlds(draw: st.DrawFn, most: int = 10, faults: bool = True, shared_hosts: bool = True) -> World:
-    """Boxes on a small grid, so that they touch, nest and repeat; views of whatever peers.
+    """Boxes on a small grid, so that they touch, nest and repeat; views with arbitrary peers.
 
     An event matches about half of the peers, whatever the number of attributes.
     """

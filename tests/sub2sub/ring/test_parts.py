@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sub2sub.geometry import labels as labels_module
-from sub2sub.geometry.cover import ask, heap_for, stack_for
+from sub2sub.geometry.cover import ask
 from sub2sub.geometry.labels import Labels
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.memory import LANES32
@@ -20,7 +20,7 @@ from sub2sub.overlay.network import Network
 from sub2sub.ring.offers import consider, note
 from sub2sub.ring.pool import MARGIN, STAMP, empty_pool, place_of, squeeze
 from sub2sub.ring.probes import Probes
-from sub2sub.ring.scratch import forget_lists, new_scratch
+from sub2sub.ring.scratch import new_scratch, prepare
 from sub2sub.ring.settings import RingSettings, StepSettings
 from sub2sub.ring.shadow import (
     CELLS,
@@ -32,6 +32,7 @@ from sub2sub.ring.shadow import (
     touched_cells,
 )
 from sub2sub.ring.view import is_hidden, remove
+from sub2sub.rings.selection import new_space
 from tests.sub2sub.geometry import naive
 
 SIDE = 6  # points along an attribute in the tests that go through all of them
@@ -104,14 +105,14 @@ def asked(boxes: NDArray[np.int32], piece: NDArray[np.int32], steps: int = 0) ->
     places = -(-max(n, 1) // LANES32) * LANES32
     columns = np.zeros((2 * d, places), np.int32)
     columns[0::2, :n], columns[1::2, :n] = boxes[:, 0].T, boxes[:, 1].T
-    stack, witness, counts = stack_for(places, d), np.full(d, -1, np.int32), np.zeros(3, np.int64)
-    stack[0, 0 : 2 * d : 2], stack[0, 1 : 2 * d : 2] = piece
-    return int(_ask(columns, n, d, heap_for(places, d), stack, steps, witness, counts)), witness, counts
+    space = new_space(places, d).cover
+    space.stack[0, 0 : 2 * d : 2], space.stack[0, 1 : 2 * d : 2] = piece
+    return int(_ask(columns, n, d, steps, space)), space.witness, space.counts
 
 
 @kernel
-def _ask(columns, n, d, heap, stack, steps, witness, counts):
-    return ask(columns, np.int64(0), n, d, heap, stack, steps, witness, counts)
+def _ask(columns, n, d, steps, space):
+    return ask(columns, np.int64(0), n, d, steps, space)
 
 
 @settings(max_examples=150)
@@ -211,8 +212,7 @@ def test_depths_are_in_the_order_of_distances(near: int, far: int) -> None:
 
 @kernel
 def _offer(pool, boxes, t, x, settings, scratch, probes, news):
-    forget_lists(scratch)
-    frame_of(boxes, pool.shadow, t, scratch.frame)
+    prepare(pool, boxes, t, scratch)
     if touched_cells(boxes, x, scratch.frame) == 0:
         return 0
     noted = note(pool, boxes, t, x, settings.cycle, scratch, np.int64(0))

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.geometry import labels
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.overlay.forgetting import drop_ring_links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
@@ -22,6 +22,7 @@ from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import FREE, empty_views, link
 from sub2sub.ring.layer import Partner, Ring, RingSettings
 from sub2sub.ring.need import Need
+from sub2sub.ring.peer import RingPeer
 from sub2sub.ring.thread_space import StepSpace
 from sub2sub.rings.selection import select_ring
 from sub2sub.vicinity.proximity import packed_boxes
@@ -95,6 +96,7 @@ def histories(draw: st.DrawFn) -> History:
             two_sided=draw(st.booleans()),
             cap=draw(st.sampled_from([0, 0, 0, 1, 3])),
             hello=draw(st.booleans()),
+            hello_after=draw(st.sampled_from([0, 0, 1, 3])),
             max_age=draw(st.sampled_from([0, 3, 6])),
             drop_failed=draw(st.booleans()),
             tries=draw(st.integers(1, 3)),
@@ -150,6 +152,13 @@ def change(history: History, layer: Ring, engine: RingEngine, cycle: int) -> Non
     history.gone = old
 
 
+ANSWERED_AFTER_ALL = History(
+    n=15, d=3, seed=3, loss=0.25, crash_at=2, cut_at=2, change_at=5, grid=3,
+    ring=RingSettings.paper(two_sided=False, most_tries=0, max_steps=0, verify=True),
+)  # fmt: skip
+"""A candidate is silent, answers later, is removed and offered again by an older link."""
+
+
 def in_step_with_its_peers(history: History, layer: Ring, cyclon: Any, vicinity: Any) -> None:
     engine = RingEngine(descriptors(naive_boxes(layer.boxes, history.d)), history.ring, history.seed)
     network = Network.whole(history.n)
@@ -175,6 +184,7 @@ def in_step_with_its_peers(history: History, layer: Ring, cyclon: Any, vicinity:
 
 @settings(max_examples=120)
 @given(histories())
+@example(ANSWERED_AFTER_ALL)
 def test_the_kernels_decide_as_their_peer_does(history: History) -> None:
     in_step_with_its_peers(history, *ring_of(history))
 
@@ -313,3 +323,13 @@ def test_a_capped_view_stays_within_its_cap() -> None:
     capped = OverlaySettings(ring=RingSettings.paper(cap=7))
     overlay = settled(Overlay(Population.of(lows, highs, seed=4), capped, seed=4), 25)
     assert max(len(view) for view in views(overlay).values()) == 7
+
+
+def test_a_clock_finer_than_cycles_tells_each_lasting_neighbour_once():
+    own, other = (Descriptor.of(id, [0.0], [1.0]) for id in (1, 2))
+    peer = RingPeer(own, RingSettings(hello_after=200))
+    peer.consider([Link(other, 130)], 130)
+    told = [tick for tick in range(100, 1000, 100) if peer.lasting(tick, cycle=100)]
+    assert told == [400]  # the first tick 200 after 130
+    peer.heard_from(other.id, 250)
+    assert not any(peer.lasting(tick, cycle=100) for tick in range(100, 1000, 100))

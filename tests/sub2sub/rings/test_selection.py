@@ -1,4 +1,4 @@
-"""Ring selection: at every point of a node's box the nearest candidate either way, and nobody else.
+"""Ring selection: at every point of a node's box the nearest candidate either way, and no other.
 
 The judges are three: Figure 3 with its remainder kept to the letter, the nearest candidate looked up point by
 point on the grid of all coordinates, and shapely in the plane.
@@ -25,7 +25,7 @@ Selected = tuple[list[int], list[int]]
 
 
 def selection(population: Population) -> Selected:
-    """What the first of a population selects among the others."""
+    """The selection of the first peer of a population among the others."""
     found = select_ring(
         population.lows[0],
         population.highs[0],
@@ -90,7 +90,7 @@ def test_fragmented_remainders_make_no_difference(n: int, d: int) -> None:
 def test_selecting_from_a_selection_and_the_rest_is_selecting_from_all(
     population: Population, cut: int
 ) -> None:
-    """Why a peer may forget what it did not select: sel(A + sel(B)) = sel(A + B)."""
+    """So a peer may forget the candidates that it did not select: sel(A + sel(B)) = sel(A + B)."""
     cut = min(cut, len(population.lows) - 1)
     part = np.r_[0, 1 + cut : len(population.lows)]
     kept = {i for side in selection(_rows(population, part)) for i in part[1:][side]}
@@ -120,7 +120,7 @@ def test_successors_reach_round_the_ring_and_come_nearest_first() -> None:
 
 
 def test_an_exact_value_is_covered_by_the_nearest_who_names_it() -> None:
-    """Of a thousand subscribers of one value, a range links to the nearest, and to who covers the rest."""
+    """Of a thousand subscribers of one value, a range selects the nearest, and one that covers the rest."""
     n = 1000
     lows, highs = np.full((n + 1, 1), 2.0), np.full((n + 1, 1), 2.0)
     lows[n], highs[n] = 0.0, 9.0
@@ -162,7 +162,7 @@ def test_selected_are_index_arrays() -> None:
 
 
 class TestManyCandidates:
-    """Selection stays exact, and ends, where remainders shatter."""
+    """Selection is exact, and ends, where the remainder would have very many boxes."""
 
     def test_thousands_of_ranges_over_one_point(self) -> None:
         rng = np.random.default_rng(5)
@@ -219,7 +219,7 @@ class TestManyCandidates:
 
     @pytest.mark.parametrize("d", [5, 8])
     def test_in_many_dimensions_a_hole_is_found(self, d: int) -> None:
-        """The same halves without the last: who reaches into that corner first is selected, and covers it."""
+        """The same halves without the last: the first candidate that covers that corner is selected."""
         corner = np.array(list(np.ndindex(*[2] * d)), float)[:-1]
         n = len(corner)
         lows = np.vstack((corner, np.zeros((1, d)), np.ones((1, d)), np.full((1, d), 1.5)))

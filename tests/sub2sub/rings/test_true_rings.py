@@ -1,4 +1,4 @@
-"""True rings and ring neighbours: who an event goes round, and whom one subscriber passes it to."""
+"""True rings: the subscribers on the ring of an event, and the neighbours of one subscriber."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agenda gives members back in the order in which their earliest copies arrive."""
+"""The agenda returns members in the order in which their earliest copies arrive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long messages take: each model is as its settings say, and belongs to pairs of hosts."""
+"""How long messages take: each model follows its settings, and latencies depend on pairs of hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands, from a spec to statistics, without Spark; and what they say to a mistake."""
+"""The commands, from a spec to statistics, without Spark; and their error messages."""
 
 from __future__ import annotations
 

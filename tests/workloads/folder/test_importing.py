@@ -14,7 +14,7 @@ from pyarrow import csv, parquet
 
 import workloads
 from sub2sub.errors import InputError
-from workloads.folder import importing, tables
+from workloads.folder import tables
 from workloads.folder.importing import import_topics, import_workload
 from workloads.folder.tables import TextForm
 from workloads.match.counts import count_matches
@@ -181,7 +181,7 @@ def test_a_table_of_many_batches_keeps_order_numbers_and_keys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Files of a hundred rows and a CSV file of several blocks, with bad rows in each."""
-    monkeypatch.setattr(importing, "ROWS_PER_FILE", 100)
+    monkeypatch.setattr("workloads.folder.layout.ROWS_PER_FILE", 100)
     lines = [f"{row},{row},{row + 1}" for row in range(1000)]
     lines[7] = "7,7"
     lines[300] = "300,9,1"
@@ -217,8 +217,7 @@ def test_memory_does_not_grow_with_the_rows_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Peaks of NumPy and Python, and of Arrow, for a file of four parts and for one of sixteen."""
-    for module in ("layout", "importing"):
-        monkeypatch.setattr(f"workloads.folder.{module}.ROWS_PER_FILE", 5000)
+    monkeypatch.setattr("workloads.folder.layout.ROWS_PER_FILE", 5000)
     monkeypatch.setattr("workloads.folder.tables._BLOCK", 2**13)  # Arrow reads a number of blocks ahead
     before = pa.default_memory_pool()
     peaks = []

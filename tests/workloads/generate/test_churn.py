@@ -1,4 +1,4 @@
-"""Churn traces alternate, keep the stated means, and do not depend on who else is asked for."""
+"""Churn traces alternate, have the stated means, and do not depend on which other subscribers are drawn."""
 
 from __future__ import annotations
 

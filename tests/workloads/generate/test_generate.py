@@ -1,4 +1,4 @@
-"""Workload folders: the same bytes whoever writes them, the rows of the in-process path, all or nothing."""
+"""Workload folders: the same bytes in this process and on Spark, and complete or absent."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ def digests(folder: Path) -> dict[str, str]:
 @pytest.fixture
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files of one block instead of sixteen, so that small workloads have several."""
-    for module in ("workloads.folder.layout", "workloads.generate.generate"):
-        monkeypatch.setattr(f"{module}.ROWS_PER_FILE", BLOCK)
+    monkeypatch.setattr(layout, "ROWS_PER_FILE", BLOCK)
 
 
 @pytest.mark.usefixtures("small_files")
@@ -98,11 +97,14 @@ def test_a_task_that_leaves_no_file_fails_the_step(
 ) -> None:
     """As a worker does whose disk is not this machine's."""
 
-    def write(path: Path, table: Any) -> None:
-        if damage == "short":
-            layout.write_part(path, table.slice(0, 3))
+    really = layout.write_part
 
-    monkeypatch.setattr("workloads.generate.generate.write_part", write)
+    def write(folder: Path, number: int, table: Any) -> int:
+        if damage == "short":
+            really(folder, number, table.slice(0, 3))
+        return int(table.num_rows)
+
+    monkeypatch.setattr(layout, "write_part", write)
     reason = "expected a folder that all workers share" if damage == "lost" else "expected 10 rows, got 3"
     with pytest.raises(InputError, match=rf"part-00000\.parquet: .*{reason}"):
         generate(workloads.named("uniform-1"), 10, 0, seed=1, out=tmp_path / "w")

@@ -1,4 +1,4 @@
-"""A row is a pure function of (seed, row), whatever range of rows it is asked for with."""
+"""A row is a pure function of (seed, row), independent of the range of rows that is drawn."""
 
 from __future__ import annotations
 

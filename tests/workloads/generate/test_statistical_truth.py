@@ -80,8 +80,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def workload(folder: Path) -> Workload:
     """Four files instead of one, so that repetition in files would show."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("workloads.folder.layout", "workloads.generate.generate"):
-            patch.setattr(f"{module}.ROWS_PER_FILE", BLOCK)
+        patch.setattr("workloads.folder.layout.ROWS_PER_FILE", BLOCK)
         return generate(load(folder / "spec.toml"), ROWS, ROWS, 21, folder / "w", at_least=0)
 
 

@@ -1,4 +1,4 @@
-"""Sessions: work goes on without Spark, and a user's mistake found on a worker is told in one line."""
+"""Sessions: work runs without Spark, and a user's mistake found on a worker is an error of one line."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ import pytest
 
 import workloads
 from sub2sub.errors import InputError
+from workloads.files.environment import cores
 from workloads.generate.generate import generate
 from workloads.match.tiles import count_rings, ring_sizes
 from workloads.spark import session as session_module
 from workloads.spark.session import spark_session
-from workloads.spark.tasks import cores_here, run_numbers, run_tasks
+from workloads.spark.tasks import run_numbers, run_tasks
 
 CONF = Path(session_module.__file__).parent / "conf"
 SCHEMA = pa.schema([("number", pa.int64()), ("square", pa.float64())])
@@ -108,12 +109,13 @@ with spark_session("local[1]", conf={"spark.sql.shuffle.partitions": "7"}, memor
     assert shown.stdout.splitlines() == ["7 Europe/Zurich true", "700m local[1,4]", "5"]
 
 
-def test_without_spark_all_cores_work() -> None:
+def test_without_spark_all_cores_work(monkeypatch: pytest.MonkeyPatch) -> None:
     together = threading.Barrier(2, timeout=60)
 
     def task(number: int) -> int:
         together.wait()
         return number
 
-    assert run_numbers(None, range(2), task, "waiting", threads=2).tolist() == [0, 1]
-    assert cores_here() == len(os.sched_getaffinity(0))
+    assert cores() == len(os.sched_getaffinity(0))
+    monkeypatch.setattr("workloads.spark.tasks.cores", lambda: 2)
+    assert run_numbers(None, range(2), task, "waiting").tolist() == [0, 1]

@@ -1,4 +1,4 @@
-"""Every TOML file shown in docs/workloads.md is one that is understood."""
+"""Every TOML file shown in docs/workloads.md can be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps: every combination once, what is done is skipped, what fails is a row and is tried again."""
+"""Sweeps: every combination runs once, finished runs are skipped, failed runs are rows and are repeated."""
 
 from __future__ import annotations
 

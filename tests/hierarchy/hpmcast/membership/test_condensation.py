@@ -1,4 +1,4 @@
-"""Condensation: joint interests cover what they stand for, exactly where they may, and elections agree."""
+"""Condensation: joint interests cover all interests, exactly if there are few, and elections agree."""
 
 from __future__ import annotations
 

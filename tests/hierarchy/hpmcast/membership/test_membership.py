@@ -112,7 +112,7 @@ def test_views_are_repaired_after_a_fifth_has_crashed(loss):
     assert found(layer, network).dead > 0.1
     run(layer, network, 6, 50)
     after = found(layer, network)
-    # Lost pings bury the living for a moment now and then.
+    # Lost pings remove live participants for a short time.
     assert after.dead < (0.001 if loss else 1e-12)
     assert after.whole > (0.9 if loss else 0.999)
 
@@ -163,7 +163,7 @@ def test_all_may_start_at_once_each_knowing_one_other(loss):
     layer.join(np.arange(216), np.where(np.arange(216) > 0, earlier, -1), 0)
     run(layer, network, 1, 80)
     assert (layer.contact == -1).all()
-    # Lost pings bury the living for a moment now and then.
+    # Lost pings remove live participants for a short time.
     assert found(layer, network).whole > (0.9 if loss else 1 - 1e-12)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,13 +12,15 @@ from hypothesis import strategies as st
 from hierarchy.camcast import Communities, StaticTables
 from hierarchy.channel import channel_of
 from hierarchy.contacts import Contact
+from hierarchy.live.wire import MAX_EPOCH, PROTOCOL
 from hierarchy.membership.census.layer import STREAM, Census
-from hierarchy.membership.census.peer import CensusPeer
+from hierarchy.membership.census.peer import LAST, CensusPeer, Tally
 from hierarchy.membership.census.rules import CHOOSE, COMPARE, TELL
 from hierarchy.membership.census.settings import CensusSettings
 from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import cycle_key
+from sub2sub.live.wire.framing import Frame
 from sub2sub.overlay.network import Network
 
 EVERYBODY = [Contact(i + 1, "h", i + 1, ".") for i in range(12)]
@@ -129,3 +133,41 @@ def test_a_newcomer_believes_the_others() -> None:
 def test_settings_outside_their_domain_are_refused(field) -> None:
     with pytest.raises(InputError, match=rf"census.{field}: expected \d or more"):
         CensusSettings(**{field: -1})
+
+
+def lied_to(lie: Callable[[CensusPeer, int], Tally | None], cycles: int = 200) -> list[CensusPeer]:
+    """Ten members that count for a while; one of them hears lies."""
+    members = [CensusPeer(key, CensusSettings(period=16), 0) for key in range(1, 11)]
+    for cycle in range(cycles):
+        for number, member in enumerate(members):
+            member.advance(cycle)
+            for send in member.tell([Contact(k, "h", 1, ".") for k in range(10)], Dice(97 * cycle + number)):
+                members[send.to.id].take(send.message, cycle)
+        lies = lie(members[0], cycle)
+        if lies:
+            members[0].take(lies, cycle)
+        if cycle > 40:
+            assert max(member.safe_estimate() for member in members) < 20
+    return members
+
+
+def test_numbers_that_nobody_has_drawn_spoil_one_count_and_no_decision() -> None:
+    """One tally of zeros had everybody believe in four thousand million members: no event went upwards."""
+
+    def zeros(member: CensusPeer, cycle: int) -> Tally | None:
+        return Tally(member.epoch + 1, 1e12, (0,) * 64) if cycle % 64 == 0 else None
+
+    assert max(member.size for member in lied_to(zeros, 90)) > 1e9
+    assert all(member.estimate() < 20 for member in lied_to(zeros, 128))
+
+
+def test_a_count_of_any_number_is_followed_by_others_that_can_be_sent() -> None:
+    """The largest number there is was entered, and every tally after the next count ended its connection."""
+
+    def far_ahead(member: CensusPeer, cycle: int) -> Tally | None:
+        return Tally(LAST if cycle % 2 else MAX_EPOCH, 0.0, (2**31,) * 64) if cycle in (50, 51) else None
+
+    for member in lied_to(far_ahead):
+        assert LAST < member.epoch < MAX_EPOCH
+        (send,) = member.tell([Contact(1, "h", 1, ".")], Dice(1))
+        PROTOCOL.decode(PROTOCOL.encode(Frame(1, 2, send.message))[4:])

@@ -60,6 +60,10 @@ def test_meetings_and_routes_go_as_those_of_peers_draw_for_draw(history, own, se
         cost = grid.step(cycle, network)
         assert peers.step(cycle, network) == cost["messages"] - cost["announcements"]
         assert peers.rows() == simulated_rows(grid)
+        for _, references, buddies, acquaintances in peers.rows():
+            for row in (*references, buddies, acquaintances):
+                known = [each for each in row if each >= 0]
+                assert len(known) == len(set(known))
         for i in peers.live(range(n)):
             result = np.zeros((3, 1), np.int64)
             key, word = np.uint64(100 * cycle), mix(np.uint64(i))

@@ -126,7 +126,7 @@ class Driver:
         return through and bool(self.network.group[a] == self.network.group[b])
 
     def balance(self, live: list[int], cycle: int, key: Dice) -> None:
-        """All tell their weights, then all answer; an answer is drawn for by the one who gets it."""
+        """All send their weights, then all answer; the loss of an answer is a draw of its receiver."""
         for i in live:
             self.carry(i, self.nodes[i].weigh(key), key)
         answers: dict[tuple[int, int], Weighed] = {}

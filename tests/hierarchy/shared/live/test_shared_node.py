@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import trustme
 
 from hierarchy.shared import CamcastRoute
 from hierarchy.shared.live import SharedNode
@@ -12,9 +15,13 @@ from hierarchy.shared.live import table_messages as t
 from hierarchy.shared.live.table_wire import PROTOCOL
 from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.errors import InputError
+from sub2sub.live import Limits, Signer
 from sub2sub.live.core.messages import Mention, Mentions
+from sub2sub.live.core.suspects import Suspects
+from sub2sub.live.net.identity import is_bound
 from sub2sub.live.wire.framing import Frame, WireError
 from sub2sub.overlay.descriptors import Descriptor
+from tests.sub2sub.live.test_tls import certificates
 
 PERIOD = 0.05
 TO_ALL = CamcastRoute(c=16.0, g=1000.0)
@@ -79,6 +86,87 @@ def test_topics_are_added_given_a_second_parent_moved_and_removed_while_running(
     asyncio.run(story())
 
 
+def test_events_by_tables_are_signed_and_forged_replayed_and_unsigned_ones_refused() -> None:
+    signer, stranger = Signer.generate(), Signer.generate()
+    trusted = [signer.public]
+
+    async def story() -> None:
+        async with SharedNode(topics(), period=PERIOD, seed=1, trusted=trusted) as alice:
+            soccer = await alice.subscribe_topic(".soccer")
+            async with SharedNode(
+                topics(), contact=alice.address, period=PERIOD, seed=2, signer=signer, trusted=trusted
+            ) as bob:
+                italy = await bob.subscribe_topic(".soccer.italy")
+                await bob.publish_topic(".soccer.italy", b"tables", TO_ALL)
+                await bob.publish_topic(".soccer.italy", b"rings")
+                received = [await asyncio.wait_for(anext(soccer), 10) for _ in range(2)]
+                assert sorted(each.data for each in received) == [b"rings", b"tables"]
+                assert {each.signer for each in received} == {signer.public}
+                alices, bobs = soccer.parts[0].core, italy.parts[0].core
+                point = bobs.own.low
+                genuine = signer.sign(t.Routed(b"a" * 16, point, 0, 16.0, 1000.0, 1.0, b"genuine"))
+                _, writer = await asyncio.open_connection(*alice.address)
+                for event in (
+                    replace(genuine, data=b"forged"), replace(genuine, name=b"b" * 16),
+                    replace(genuine, point=alices.own.high), replace(genuine, g=1.0),
+                    replace(genuine, signer=b"", signature=b""), stranger.sign(genuine),
+                    genuine, replace(genuine, hops=9), genuine,
+                ):  # fmt: skip
+                    writer.write(PROTOCOL.encode(Frame(alices.own.id, 7, event)))
+                while alice.counts["duplicates"] < 2:
+                    await asyncio.sleep(PERIOD)
+                assert alice.counts["refused events"] == 6
+                assert (await asyncio.wait_for(anext(soccer), 10)).data == b"genuine"
+                assert (alice.counts["delivered"], bob.counts["refused events"]) == (3, 0)
+                writer.close()
+
+    asyncio.run(asyncio.wait_for(story(), 30))
+
+
+def test_ids_are_bound_to_certificates_and_say_whether_a_subscription_is_a_topics(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    ours, theirs = (certificates(tmp_path, authority, name) for name in ("ours", "theirs"))
+
+    async def story() -> None:
+        limits = Limits(subscriptions=4)
+        async with SharedNode(topics(), period=PERIOD, tls=ours, limits=limits) as alice:
+            parts = [(await alice.subscribe_topic(topic)).parts[0] for topic in (".soccer", ".tennis")]
+            some = await alice.subscribe([0.0], [1.0])
+            assert [each.own.id & 0xFF for each in (*parts, some)] == [1, 3, 0]
+            assert all(is_bound(each.own.id, alice.identity or b"", 4) for each in parts)
+            with pytest.raises(InputError, match=r"limits\.subscriptions: .* to a topic"):
+                await alice.subscribe_topic(".soccer.italy")
+            async with SharedNode(
+                topics(), contact=alice.address, period=PERIOD, tls=theirs, limits=limits
+            ) as bob:
+                await bob.subscribe_topic(".soccer.italy")
+                await bob.publish_topic(".soccer.italy", b"goal", TO_ALL)
+                while not alice.counts["delivered"]:
+                    await asyncio.sleep(PERIOD)
+                assert alice.counts["forged"] + bob.counts["forged"] == 0
+                chosen = Descriptor.of(parts[0].own.id + 2, [0.0], [1.0], ("127.0.0.1", 9))
+                links = Mentions((chosen,), (0,))
+                lies = [
+                    t.Greet(1, chosen), t.Inquire(2, chosen), t.Alike(3, links),
+                    t.Tables(4, chosen, links, links, links), t.Greeted(5),
+                ]  # fmt: skip
+                for lie in lies:
+                    bob.post(parts[0].own, chosen.id, lie, lambda: None)
+                while alice.counts["forged"] < len(lies):
+                    await asyncio.sleep(PERIOD)
+
+    asyncio.run(asyncio.wait_for(story(), 30))
+
+
+def test_peers_that_were_silent_once_are_remembered_whatever_a_liar_invents() -> None:
+    suspects = Suspects()
+    for id in range(5000):
+        assert not suspects.is_silent_again(id)
+    assert not suspects.is_silent_again(9999)
+    assert suspects.is_silent_again(9999)
+    assert len(suspects) <= 1024
+
+
 def test_mistakes_are_one_line() -> None:
     async def story() -> None:
         async with SharedNode(topics(), period=PERIOD) as node:
@@ -117,6 +205,7 @@ def test_messages_survive_the_wire_and_wrong_ones_are_refused() -> None:
         t.Alike(1, links), t.Greet(2, peer), t.Greeted(2), t.Inquire(3, peer), t.Ways(3, links),
         t.Tables(4, peer, links, Mentions(), links), t.TablesBack(4, Mentions(), links, Mentions()),
         t.Routed(bytes(16), (1.5,), 2, 1.0, 10.0, 1.0, b"x"),
+        t.Routed(bytes(16), (1.5,), 2, 1.0, 10.0, 1.0, b"x", bytes(32), bytes(64)),
     ):  # fmt: skip
         assert PROTOCOL.decode(PROTOCOL.encode(Frame(1, 2, message))[4:]).message == message
     for wrong in (

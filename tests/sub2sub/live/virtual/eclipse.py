@@ -212,6 +212,7 @@ ATTACKS = {
     "twenty hosts, twenty before anybody knows anybody": Attack(beside=20, early=True, hosts=20),
     "two on either side, and inventions at any host": Attack(beside=2, early=True, scattered=True),
     "one on either side that publishes": Attack(publishes=True),
+    "two hosts that publish, on either side": Attack(publishes=True, beside=2, hosts=2),
 }
 
 

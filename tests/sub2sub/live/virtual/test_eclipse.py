@@ -24,17 +24,25 @@ def test_an_eclipse_stops_hardly_any_event(attack: Attack, least: float) -> None
     assert hits.during >= least
 
 
+def calm(eclipse: Eclipse) -> set[int]:
+    """Cycles after which peers rest."""
+    return {core.calm for _, node in eclipse.nodes for core in node.cores.values()}
+
+
 def test_five_hosts_that_are_there_first_stop_little_and_nothing_afterwards() -> None:
     """A quarter of the deliveries took place where views were not shared out among hosts."""
     attack = Attack(beside=5, early=True, hosts=5)
-    hits = Eclipse(15, attack).run()
+    eclipse = Eclipse(15, attack)
+    hits = eclipse.run()
+    assert calm(eclipse) == {0}, "surrounded peers would rest: so nobody rests where IDs are anybody's"
     assert hits.during > 0.85
     assert hits.after > 0.9
     assert hits.dials <= 15 * attack.hosts * 7, "an address that fails is tried again after .5, 1, 2, ... s"
 
 
 def test_one_that_publishes_is_not_relied_on_for_all() -> None:
-    assert Eclipse(10, Attack(publishes=True)).run().during > 0.9
+    """93 % where a host on both sides was relied on; all of them now, in four seeds."""
+    assert Eclipse(10, Attack(publishes=True)).run().during >= 0.99
 
 
 def test_inventions_at_any_host_are_not_handed_events() -> None:
@@ -49,3 +57,4 @@ def test_where_nobody_is_wary_it_does() -> None:
 def test_where_ids_are_bound_nobody_stands_where_it_likes() -> None:
     eclipse = Eclipse(10, Attack(beside=3, anew=True, bound=True))
     assert eclipse.run().during == 1.0
+    assert calm(eclipse) == {5}

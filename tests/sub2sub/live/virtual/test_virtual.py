@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -166,6 +168,27 @@ def test_what_is_due_at_the_same_moment_happens_in_the_order_in_which_it_was_ask
         assert done == [7, *(number for number in range(20) if number != 7)]
 
     play(test)
+
+
+def test_no_history_depends_on_when_python_collects_garbage() -> None:
+    """A task whose last reference was a stream that it read from itself vanished now and then."""
+    ended, waited_for = list[str](), list[weakref.ref[asyncio.Future[str]]]()
+
+    async def wait() -> None:
+        future = asyncio.get_running_loop().create_future()
+        waited_for.append(weakref.ref(future))
+        ended.append(await future)
+
+    async def test() -> None:
+        asyncio.get_running_loop().create_task(wait())
+        await asyncio.sleep(0)
+        gc.collect()
+        if future := waited_for[0]():
+            future.set_result("there")
+        await asyncio.sleep(0)
+
+    VirtualLoop(Network(1)).run(test())
+    assert ended == ["there"]
 
 
 def test_a_task_that_dies_is_noted() -> None:

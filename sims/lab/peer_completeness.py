@@ -16,7 +16,7 @@ from sub2sub.overlay.overlay import Overlay
 
 UNKNOWN = 255  # a peer that matches no test event, or needs no ring neighbours
 MOST = 254  # a peer that knows all ring neighbours it needs
-ENOUGH = 100_000  # at most so many subscribers, summed over the test events
+ENOUGH = 100_000  # greatest number of subscribers, summed over the test events
 
 
 @kernel
@@ -39,21 +39,16 @@ def links_of_peers(offsets, members, alive, start, size, peer, n, found, needed,
         complete[event] = missing == 0
 
 
-class Closing:
-    """Measures the rings of test events.
-
-    Parameters
-    ----------
-    events : (m, d) float64
-    """
+class PeerCompleteness:
+    """Measures the rings of test events, peer by peer."""
 
     def __init__(self, events: NDArray[np.float64]) -> None:
         self.events = events
         self._rows: NDArray[np.int64] | None = None
         self._offsets = self._members = np.zeros(1, np.int64)
 
-    def look(self, simulation: Simulation) -> tuple[NDArray[np.uint8], float, float]:
-        """Return the share of each peer (up to `MOST`, or `UNKNOWN`), of links in place, of full rings."""
+    def measure(self, simulation: Simulation) -> tuple[NDArray[np.uint8], float, float]:
+        """Return the share of each peer (0 to `MOST`, or `UNKNOWN`), of links in place, of complete rings."""
         overlay = simulation.overlay
         assert isinstance(overlay, Overlay)
         population, pool = overlay.population, overlay.ring.pool
@@ -71,6 +66,5 @@ class Closing:
             self._offsets, self._members, alive, pool.start, pool.size, pool.peer, n, found, needed, complete
         )
         share = np.where(needed > 0, found * MOST // np.maximum(needed, 1), UNKNOWN).astype(np.uint8)
-        meant = complete >= 0
-        rings = float(complete[meant].mean()) if meant.any() else 1.0
+        rings = float(complete[complete >= 0].mean()) if (complete >= 0).any() else 1.0
         return share, float(found.sum() / max(int(needed.sum()), 1)), rings

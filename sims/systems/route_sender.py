@@ -1,4 +1,4 @@
-"""Single messages between members, for routes that are followed in Python."""
+"""Single messages between members, for systems that route events hop by hop in Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sub2sub.timing.settings import AGAIN
 
 
 @dataclass
-class Passage:
+class RouteSender:
     """Sends the messages of one event on its route.
 
     Attributes
@@ -27,8 +27,8 @@ class Passage:
 
     Examples
     --------
-    >>> whole = Passage(Network.whole(2), Clock.of(None, np.arange(2)), Dice(1), retries=2)
-    >>> whole.send(0, 1, now=4.0)
+    >>> route = RouteSender(Network.whole(2), Clock.of(None, np.arange(2)), Dice(1), retries=2)
+    >>> route.send(0, 1, now=4.0)
     (1, 5.0)
     """
 
@@ -51,5 +51,5 @@ class Passage:
 
     @property
     def silence(self) -> float:
-        """How long a sender waits until it takes a target to be gone."""
+        """How long a sender waits before it considers a target dead."""
         return (self.retries + 1) * AGAIN * self.clock.tick if self.clock.timed else 0.0

@@ -1,0 +1,26 @@
+"""What a stranger does to events that go up, by telling everybody of super-contacts of its own."""
+
+from __future__ import annotations
+
+from hierarchy.contacts import Contact
+from hierarchy.live.super_table_hosts import SharedOutTable
+from tests.hierarchy.live.community_eclipse import Attack, CommunityEclipse
+
+
+def test_a_host_that_is_there_first_does_not_keep_events_from_going_up() -> None:
+    """Half of the deliveries took place, those within the community."""
+    hits = CommunityEclipse(8, Attack(early=True)).run()
+    assert (hits.during, hits.after) == (1.0, 1.0)
+
+
+def test_a_super_topic_table_takes_others_for_those_of_one_host_and_for_nobody_else() -> None:
+    def contact(id: int, host: int, topic: str = ".a") -> Contact:
+        return Contact(id, f"192.0.2.{host}", 7000, topic)
+
+    table = SharedOutTable([".a", "."], z=3)
+    table.merge(contact(k, 1) for k in range(1, 6))
+    assert [each.id for each in table.entries] == [1, 2, 3]
+    assert table.merge([contact(7, 2), contact(8, 2), contact(9, 3), contact(10, 4)])
+    assert [each.id for each in table.entries] == [1, 9, 7], "the first of a host stays"
+    assert not table.merge([contact(11, 5), contact(12, 6, ".")])
+    assert not SharedOutTable([".a"], z=3).merge([contact(1, 1, ".b")])
