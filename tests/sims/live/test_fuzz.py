@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -46,16 +47,16 @@ def test_members_stay_in_tables_once_all_is_whole(seed: int) -> None:
 @pytest.mark.parametrize("membership", MEMBERSHIPS)
 def test_one_gateway_that_newcomers_ask_never_crashes_for_good(membership: str) -> None:
     history = CommunityHistory(1, membership=membership)
-    VirtualLoop(history.network)
-    history.participants = [history.new_participant(number) for number in range(6)]
-    for each in history.participants:
-        each.machine = history.network.machine(each.host)
-    asked = history.gateways()["." if membership == "unstructured" else "*"]
-    first, second = (each for each in history.participants if (each.host, PORT) in asked)
-    assert history.may_crash(first)
-    first.machine.crash(silent=True)
-    assert not history.may_crash(second)
-    assert history.may_crash(history.participants[-1])
+    with closing(VirtualLoop(history.network)):
+        history.participants = [history.new_participant(number) for number in range(6)]
+        for each in history.participants:
+            each.machine = history.network.machine(each.host)
+        asked = history.gateways()["." if membership == "unstructured" else "*"]
+        first, second = (each for each in history.participants if (each.host, PORT) in asked)
+        assert history.may_crash(first)
+        first.machine.crash(silent=True)
+        assert not history.may_crash(second)
+        assert history.may_crash(history.participants[-1])
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

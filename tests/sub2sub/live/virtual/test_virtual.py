@@ -207,4 +207,4 @@ def test_waiting_for_what_never_comes_is_an_error_and_not_a_hang() -> None:
         await asyncio.get_running_loop().create_future()
 
     with pytest.raises(RuntimeError, match="nothing will ever happen"):
-        VirtualLoop(Network(1)).run_until_complete(forever())
+        VirtualLoop(Network(1)).run(forever())
