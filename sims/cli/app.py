@@ -64,6 +64,9 @@ class Commands(Suggesting):
             text, code = str(error), 2
         except KeyboardInterrupt:
             text, code = "interrupted", 130
+            # With `python -m`, an interrupt that came while Python executed a string (as `dataclass` does)
+            # would still end the process by the signal; executing another string withdraws that.
+            exec("")
         except MemoryError:
             text, code = "not enough memory: expected fewer subscribers", 1
         except ModuleNotFoundError as error:

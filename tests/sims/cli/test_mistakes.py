@@ -160,5 +160,18 @@ def test_a_comparison_that_is_ended_says_so(tmp_path: Path) -> None:
         while not Path("c/manifest.json").exists() and time.monotonic() < until:
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) in (130, -signal.SIGINT)  # a shell sees 130 for both
+        assert process.wait(60) == 130
     assert json.loads(Path("c/manifest.json").read_text())["state"] == "interrupted"
+
+
+def test_an_interrupt_while_python_executes_a_string_has_the_exit_code_of_any_other(tmp_path: Path) -> None:
+    """Python itself would end the process by the signal."""
+    (tmp_path / "interrupted.py").write_text(
+        "import click, sims.cli.app as app\n"
+        "run = click.Command('run', callback=lambda: exec('raise KeyboardInterrupt'))\n"
+        "app.Commands.get_command = lambda *_: run\n"
+        "app.main(['run'])\n"
+    )
+    where = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    ran = subprocess.run([sys.executable, "-m", "interrupted"], env=where, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (130, "sub2sub: interrupted\n")
