@@ -18,7 +18,6 @@ that it counts can be told apart in between; `hot` functions count none.
 
 from __future__ import annotations
 
-import gc
 import os
 from typing import Any
 
@@ -26,24 +25,44 @@ from llvmlite import binding, ir
 from numba import config, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import PassManager
+from numba.core.typed_passes import (
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FixupArgs,
+    GenericRewrites,
+    InlineInlinables,
+    IRProcessing,
+    ReconstructSSA,
+    RewriteSemanticConstants,
+    TranslateByteCode,
+)
 from numba.np import arrayobj
 
+from sub2sub.kernels.compile_time import undisturbed
+
 CHECKED = bool(os.environ.get("SUB2SUB_CHECK_INDICES"))
+_PASSES = (
+    TranslateByteCode, FixupArgs, IRProcessing, RewriteSemanticConstants, DeadBranchPrune, GenericRewrites,
+    InlineInlinables, ReconstructSSA, NopythonTypeInference, PreLowerStripPhis, IRLegalization,
+    NativeLowering, NoPythonBackend,
+)  # fmt: skip
 _from_either_end = arrayobj.fix_integer_index
 
 
 class KernelCompiler(Compiler):  # type: ignore[misc]
-    """Compiles without looking for garbage."""
+    """Compiles undisturbed."""
 
     def compile_extra(self, function: Any) -> Any:
         """Compile a function, and what it calls."""
-        if not gc.isenabled():  # one function is compiled because another is
+        with undisturbed():
             return super().compile_extra(function)
-        gc.disable()
-        try:
-            return super().compile_extra(function)
-        finally:
-            gc.enable()
 
 
 class _ShortLoops(JITCodeLibrary):  # type: ignore[misc]
@@ -64,8 +83,11 @@ class HotCompiler(KernelCompiler):
         self.state.targetctx.sub2sub_plain_indices = True
         self.state.library = _ShortLoops(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
         self.state.library.enable_object_caching()
-        pipelines: list[Any] = super().define_pipelines()
-        return pipelines
+        passes = PassManager("hot")
+        for each in _PASSES:
+            passes.add_pass(each, "")
+        passes.finalize()
+        return [passes]
 
 
 def _fix_integer_index(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
