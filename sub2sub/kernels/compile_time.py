@@ -5,8 +5,8 @@ things of it serve nobody where a kernel is compiled:
 
 - *Signatures.* What `a + b` gives for two int64 numba finds out for each `+` in the source, twice, by trying
   the rules for text, lists, sets and arrays before those for numbers. Here it is remembered.
-- *`min` and `max`.* For each pair of types numba compiles a function that looks through a tuple. Here the lesser
-  or greater of two numbers is two instructions, which give the same.
+- *`min` and `max`.* For each pair of types numba compiles a function that looks through a tuple. Here the
+  lesser or greater of two numbers is two instructions, which give the same.
 - *Garbage.* To compile is to make very many small objects; looking through all of them for garbage again and
   again takes a tenth of the time.
 - *Colours.* numba makes the message of every error bold, also of those that it catches itself, and with
@@ -23,6 +23,7 @@ import contextlib
 import gc
 import operator
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Any
 
 from llvmlite.binding import ffi
@@ -46,14 +47,15 @@ def _get_call_type(function: Any, context: Any, arguments: Any, named: Any) -> A
     return signature
 
 
-BaseFunction.get_call_type = _get_call_type
+BaseFunction.get_call_type = _get_call_type  # type: ignore[assignment, method-assign]
 
 
 def _teach(function: Any, comes_before: Any) -> None:
     """Teach numba `min` or `max` of two numbers."""
 
     class Template(AbstractTemplate):  # type: ignore[misc]
-        metadata = {"target": "cpu"}  # so that it is tried before numba's own, which is for any processor
+        # Rules for this kind of processor are tried before numba's own, which are for any.
+        metadata = MappingProxyType({"target": "cpu"})
 
         def generic(self, arguments: Any, named: Any) -> Any:
             kind = self.context.unify_types(*arguments) if len(arguments) == 2 else None

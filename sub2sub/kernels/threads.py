@@ -8,7 +8,7 @@ Work is cut into chunks that threads take as they become free. A kernel that has
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from threading import local
@@ -86,9 +86,7 @@ def share_out(
     [(1, 3)]
     """
     together = 1 if getattr(_busy, "now", False) else threads()  # one of several does not call upon others
-    total = sum(last - first for first, last in stretches)
-    size = max(least, -(-total // (8 * together))) if together > 1 else max(total, 1)
-    chunks = [(at, min(at + size, last)) for first, last in stretches for at in range(first, last, size)]
+    chunks = list(_chunks(stretches, together, least))
     waiting, left = count(), []
 
     def take(thread: int) -> None:
@@ -108,6 +106,17 @@ def share_out(
     for task in tasks:
         task.result()
     return sorted(left)
+
+
+def _chunks(stretches: Sequence[Chunk], together: int, least: int) -> Iterator[Chunk]:
+    """Large chunks first, then smaller ones, so that all threads end at about the same time."""
+    left = sum(last - first for first, last in stretches)
+    for first, last in stretches:
+        while first < last:
+            size = max(1, least, left // (4 * together)) if together > 1 else left
+            until = min(first + size, last)
+            yield first, until
+            left, first = left - (until - first), until
 
 
 def _executor() -> ThreadPoolExecutor:

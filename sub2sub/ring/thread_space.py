@@ -14,6 +14,10 @@ from sub2sub.ring.hellos import Hellos, hellos_of
 from sub2sub.ring.pool import RingPool, compact, fits
 from sub2sub.ring.scratch import new_scratch
 
+SPARE = (
+    2**20
+)  # places that a small pool may leave unused, so that it is seldom compacted: one thread does that
+
 
 def divide(pool: RingPool, parts: int) -> list[RingPool]:
     """The pool as each of some threads sees it: with a part of the free words.
@@ -84,7 +88,8 @@ class StepSpace:
                 self.threads[k] = each._replace(news=news)
         if not all(fits(pool, 2 * places, self.d) for pool in self.pools):
             used = int(self.pools[0].room.sum(dtype=np.int64))
-            self.compact(used // (24 * len(self.pools)) + 24 * places)
+            spare = max(used // 24, min(used // 6, SPARE))
+            self.compact(spare // len(self.pools) + 24 * places)
 
     def make_space_to_join(self, asked: int, known: int) -> None:
         """Make space for a newcomer's view, and for the newcomer in `asked` other views."""
