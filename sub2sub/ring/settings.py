@@ -25,7 +25,7 @@ class RingSettings:
     Attributes
     ----------
     partner : Partner
-        LEAST_RECENT converges a little faster than RANDOM; with NEAREST, rings do not become complete.
+        LEAST_RECENT converges a little faster than RANDOM; with NEAREST, convergence stalls.
     exchanges : int
         Exchanges that a peer begins in one cycle. The paper has one; with two, rings need half the cycles.
     two_sided : bool
