@@ -1,19 +1,22 @@
-"""numba's compiler as kernels use it: the collector waits, indices are taken as they are, loops stay short.
+"""numba's compiler as kernels use it: undisturbed, with plain indices, short loops and few passes.
 
-*Collection of garbage.* To compile is to make very many small objects; looking through all of them for
-garbage again and again takes a tenth of the time. While a kernel is compiled, that waits.
+Kernels are compiled without what serves nobody meanwhile (`sub2sub.kernels.compile_time`). `hot` functions,
+and those that they call, differ in three more ways:
 
 *Plain indices.* In Python `row[-1]` is the last item. So numba asks of every index whether it is negative,
-which takes a tenth of the ring layer's time. `hot` functions, and those that they call, are compiled without
-the question: in them an index is a place, unless it is a constant in the source. With SUB2SUB_CHECK_INDICES
-in the environment they are compiled with another question instead: a place outside of its array is an
-IndexError. Such kernels are kept by themselves (`make check-indices` runs all of them).
+which takes a tenth of the ring layer's time. Here the question is left out: an index is a place, unless it is
+a constant in the source. With SUB2SUB_CHECK_INDICES in the environment they are compiled with another
+question instead: a place outside of its array is an IndexError. Such kernels are kept by themselves
+(`make check-indices` runs all of them).
 
 *Short loops.* LLVM prepares loops for many rounds: it unrolls them, and makes vectors of them where arrays
 turn out not to overlap. Those of `hot` functions have few rounds, most of them one for each attribute or for
 each sixteen neighbours, and the preparation takes longer than it saves; what is worth a vector is written as
 one (`sub2sub.kernels.simd`). So both are left out. And numba optimises everything twice, so that references
 that it counts can be told apart in between; `hot` functions count none.
+
+*Few passes.* numba looks through every function for closures, `with`, loops over literals, expressions of
+whole arrays and more. `hot` functions have none of that: only the passes of `_PASSES` run.
 """
 
 from __future__ import annotations
@@ -79,7 +82,7 @@ class HotCompiler(KernelCompiler):
     """Compiles functions whose indices are places, and whose loops are short."""
 
     def define_pipelines(self) -> list[Any]:
-        """Mark what is compiled, then compile it as always."""
+        """Mark what is compiled, then compile it with few passes."""
         self.state.targetctx.sub2sub_plain_indices = True
         self.state.library = _ShortLoops(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
         self.state.library.enable_object_caching()

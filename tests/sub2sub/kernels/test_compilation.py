@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from sub2sub import kernels
 from sub2sub.kernels import cache, sources
 from sub2sub.kernels.cache import KEEP_DAYS, prune
 from sub2sub.kernels.sources import HERE, sources_of
@@ -151,3 +153,16 @@ def test_what_was_compiled_for_types_of_a_package_that_is_gone_is_compiled_anew(
 def test_kernels_of_a_file_are_kept_in_one_folder() -> None:
     path = HERE / "sub2sub" / "kernels" / "randomness.py"
     assert cache.folder_of(path).name == f"kernels-{sources.digest_of(path)[:20]}"
+
+
+def test_packaging_asks_for_the_versions_of_numba_that_kernels_are_made_for() -> None:
+    asked = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]["dependencies"]
+    (major, first), (_, last) = kernels.FIRST_NUMBA, kernels.LAST_NUMBA
+    assert f"numba>={major}.{first},<{major}.{last + 1}" in asked
+
+
+def test_another_numba_is_refused_in_one_line_before_anything_is_compiled() -> None:
+    code = "import numba; numba.__version__ = '0.99.1'; import sub2sub.kernels.randomness"
+    done = subprocess.run([sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True, check=False)
+    last = done.stderr.splitlines()[-1]
+    assert last == "ImportError: numba: expected a version from 0.62 to 0.68, got 0.99.1"
