@@ -20,7 +20,7 @@ from sub2sub.live.core import messages as m
 from sub2sub.live.net.connections import Channel, Connections
 from sub2sub.live.wire.format import PROTOCOL, Frame, encode
 from sub2sub.overlay.descriptors import Descriptor
-from tests.sub2sub.live.loopback import live, until
+from tests.sub2sub.live.loopback import live, live_virtually, until
 
 
 def frame(message: m.Message, to: int = 0, sender: int = 1) -> bytes:
@@ -271,7 +271,7 @@ def test_a_connection_is_kept_while_an_answer_is_on_its_way() -> None:
         for each in servers:
             each.close()
 
-    live(test)
+    live_virtually(test)
 
 
 def test_of_many_neighbours_in_a_message_only_the_nearest_are_considered() -> None:

@@ -14,7 +14,7 @@ from sub2sub.live.core.ring_exchanges import SILENT
 from sub2sub.live.net.connections import Connections
 from sub2sub.live.wire.format import PROTOCOL
 from sub2sub.overlay.descriptors import Descriptor
-from tests.sub2sub.live.loopback import live, until
+from tests.sub2sub.live.loopback import live, live_virtually, until
 from tests.sub2sub.live.test_costs import frame
 
 
@@ -35,7 +35,7 @@ def test_addresses_that_others_invent_do_not_keep_a_node_from_those_it_knows() -
             await until(lambda: set(failed) >= {*range(3, 9)})
             assert 0 not in failed
 
-    live(test)
+    live_virtually(test)
 
 
 def test_one_host_cannot_use_up_the_connections_that_a_node_opens() -> None:
@@ -54,7 +54,7 @@ def test_one_host_cannot_use_up_the_connections_that_a_node_opens() -> None:
         await asyncio.sleep(0.05)
         assert [port for _, port in dialled] == [0, 1, 100, 101], "a quarter, another host's, the node's own"
 
-    live(test)
+    live_virtually(test)
 
 
 def test_what_messages_tell_takes_no_place_of_a_connection_whose_answer_is_on_its_way() -> None:
@@ -70,7 +70,7 @@ def test_what_messages_tell_takes_no_place_of_a_connection_whose_answer_is_on_it
             assert friend.address in connections._outgoing
             await until(lambda: set(failed) == {*range(1, 99)})
 
-    live(test)
+    live_virtually(test)
 
 
 def test_frames_make_a_node_dial_only_so_fast() -> None:
@@ -99,7 +99,7 @@ def test_frames_make_a_node_dial_only_so_fast() -> None:
         for server in third_party:
             server.close()
 
-    live(test)
+    live_virtually(test)
 
 
 def test_one_message_of_many_peers_that_are_not_there_causes_few_connections() -> None:
@@ -115,7 +115,7 @@ def test_one_message_of_many_peers_that_are_not_there_causes_few_connections() -
             assert node.connections.counts["unreachable"] <= 2 * SILENT
             writer.close()
 
-    live(test)
+    live_virtually(test)
 
 
 def test_names_of_hosts_that_others_tell_are_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
