@@ -16,7 +16,7 @@ from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings, supertopics
 from hierarchy.live.process import Process
 from hierarchy.membership.scamp.settings import ScampSettings
-from sub2sub.live.virtual.faults import FAULTS
+from sub2sub.live.virtual.faults import FAULTS, FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant, Plan
 from sub2sub.live.virtual.invariants import beyond, host_excesses
 
@@ -60,6 +60,10 @@ class Participating(Participant):
 
         await process.community(self.topic).subscribe(note)
 
+    async def say_goodbye(self) -> None:
+        """Leave the community."""
+        await self.process.leave()
+
     @property
     def member(self) -> Member:
         """Its one membership."""
@@ -93,6 +97,10 @@ class CommunityHistory(History):
     def faults(self) -> list[Fault]:
         """Faults of machines and of the network, and lies."""
         return [*FAULTS, *LIARS]
+
+    def further_faults(self) -> list[Fault]:
+        """Leaving, and long absences."""
+        return FURTHER
 
     def new_participant(self, number: int) -> Participating:
         """A process."""

@@ -15,7 +15,8 @@ from hierarchy.shared.live.shared_node import SharedNode
 from hierarchy.shared.router import range_neighbours
 from hierarchy.shared.settings import CamcastRoute
 from hierarchy.topics import NestedRanges, TopicTree
-from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Participant
+from sub2sub.live.virtual.faults import FURTHER
+from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, Participant
 from sub2sub.live.virtual.invariants import beyond
 from sub2sub.live.virtual.rings import RingHistory, Subscriber
 
@@ -55,7 +56,7 @@ class SharedSubscriber(Subscriber):
         await node.__aenter__()
         self.node = node
         for number, (low, high) in enumerate(self.boxes):
-            note = self._note(low, high)
+            note = self._note(number)
             if number == 0 and self.topic is not None:
                 await node.subscribe_topic(self.topic, note)
             else:
@@ -92,6 +93,10 @@ class SharedHistory(RingHistory):
     def new_participant(self, number: int) -> SharedSubscriber:
         """A subscriber."""
         return SharedSubscriber(self, number)
+
+    def further_faults(self) -> list[Fault]:
+        """Leaving, and long absences."""
+        return FURTHER
 
     def is_whole(self) -> bool:
         """Whether the rings are complete, and the tables lead from each topic to all that want it."""

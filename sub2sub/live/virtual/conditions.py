@@ -189,9 +189,11 @@ class Network:
             self.loop.call_at(at, end.other.arrive, None)
 
     def shut_down(self) -> None:
-        """Let crashed and stopped machines end what they were doing; nothing is carried any more."""
+        """End all connections, and let crashed and stopped machines end what they were doing."""
         self._down = True
         for machine in self.machines:
+            for end in list(machine.ends):
+                end.die(silent=True)
             machine.crashed = False
             machine.resume()
 

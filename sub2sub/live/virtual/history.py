@@ -43,6 +43,8 @@ class Plan:
         How many, at least and at most.
     events : int
         Published while there are faults, and again after them.
+    further : (int, int)
+        How many faults of further kinds: members that leave, return or change, and long absences.
     """
 
     nodes: tuple[int, int] = (4, 7)
@@ -50,6 +52,7 @@ class Plan:
     faulty: int = 10
     faults: tuple[int, int] = (1, 4)
     events: int = 4
+    further: tuple[int, int] = (0, 2)
 
 
 @dataclass
@@ -112,6 +115,13 @@ class Participant(ABC):
         self.joined = False
         self.machine.crash(silent)
 
+    async def leave(self) -> None:
+        """End in good order, as far as that is possible within some cycles."""
+        self.joined = False
+        leaving = self.machine.start(self.say_goodbye())
+        await asyncio.wait([leaving], timeout=SPREAD * PERIOD)
+        self.machine.crash()
+
     @property
     def is_live(self) -> bool:
         """Whether it is in, and runs."""
@@ -120,6 +130,10 @@ class Participant(ABC):
     @abstractmethod
     async def join(self, contact: Participant | None) -> None:
         """Make a node and join through another; raises a ConnectionError when that does not answer."""
+
+    @abstractmethod
+    async def say_goodbye(self) -> None:
+        """Leave the overlay."""
 
     @abstractmethod
     def excesses(self) -> list[str]:
@@ -208,6 +222,10 @@ class History(ABC):
         """Kinds of faults there may be."""
 
     @abstractmethod
+    def further_faults(self) -> list[Fault]:
+        """Further kinds (`Plan.further`), drawn apart: with none of them, the others are what they were."""
+
+    @abstractmethod
     def new_participant(self, number: int) -> Participant:
         """A participant."""
 
@@ -254,6 +272,11 @@ class History(ABC):
         for _ in range(dice.randint(*plan.faults)):
             under_way.append(
                 asyncio.create_task(self._inject(dice.choice(kinds), dice.uniform(0, plan.faulty)))
+            )
+        apart, kinds = random.Random(f"further faults {self.seed}"), self.further_faults()
+        for _ in range(apart.randint(*plan.further)):
+            under_way.append(
+                asyncio.create_task(self._inject(apart.choice(kinds), apart.uniform(0, plan.faulty)))
             )
         for _ in range(plan.events):
             await asyncio.sleep(plan.faulty * PERIOD / plan.events)

@@ -54,9 +54,11 @@ async def visit(
                 with contextlib.suppress(OSError, EOFError, TimeoutError):
                     async with asyncio.timeout(PERIOD):
                         reader, writer = await asyncio.open_connection(victim.host, PORT)
-                        await lie(Liar(reader, writer, protocol), victim)
-                        await asyncio.sleep(0.1 * PERIOD)
-                        writer.close()
+                        try:
+                            await lie(Liar(reader, writer, protocol), victim)
+                            await asyncio.sleep(0.1 * PERIOD)
+                        finally:  # otherwise it would be closed when Python collects garbage
+                            writer.close()
             await asyncio.sleep(0.5 * PERIOD)
 
     await asyncio.wait([machine.start(program())])

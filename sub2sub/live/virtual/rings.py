@@ -7,7 +7,7 @@ from typing import Any
 
 from sub2sub.live.net.node import Node
 from sub2sub.live.net.subscriptions import Received
-from sub2sub.live.virtual.faults import FAULTS
+from sub2sub.live.virtual.faults import FAULTS, FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant
 from sub2sub.live.virtual.invariants import core_excesses, host_excesses
 from sub2sub.live.virtual.liars import LIARS
@@ -23,12 +23,13 @@ class Subscriber(Participant):
 
     def __init__(self, history: RingHistory, number: int) -> None:
         super().__init__(history, number)
-        dice, d = history.dice, history.attributes
-        self.boxes: list[Box] = []
-        for _ in range(dice.choice([1, 1, 1, 2])):
-            low = [dice.choice([0.0, dice.random() * 0.7]) for _ in range(d)]
-            self.boxes.append((low, [x + dice.choice([0.3, 1.0]) for x in low]))
+        self.boxes: list[Box] = [self._draw_box() for _ in range(history.dice.choice([1, 1, 1, 2]))]
         self.node: Node
+
+    def _draw_box(self) -> Box:
+        dice = self.history.dice
+        low = [dice.choice([0.0, dice.random() * 0.7]) for _ in range(self.history.attributes)]
+        return low, [x + dice.choice([0.3, 1.0]) for x in low]
 
     async def join(self, contact: Participant | None) -> None:
         """Make a node, and subscribe."""
@@ -38,19 +39,30 @@ class Subscriber(Participant):
         )
         await node.__aenter__()
         self.node = node
-        for low, high in self.boxes:
-            await node.subscribe(low, high, self._note(low, high))
+        for number, (low, high) in enumerate(self.boxes):
+            await node.subscribe(low, high, self._note(number))
 
-    def _note(self, low: list[float], high: list[float]) -> Any:
+    async def say_goodbye(self) -> None:
+        """Leave the overlay."""
+        await self.node.leave()
+
+    def change(self, number: int) -> None:
+        """Subscribe to something else in the place of one subscription."""
+        self.boxes[number] = self._draw_box()
+        subscription = list(self.node.subscriptions.values())[number]
+        self.machine.start(self.node.change(subscription, *self.boxes[number]))
+
+    def _note(self, number: int) -> Any:
         heard: set[bytes] = set()
 
         def note(event: Received) -> None:
             if event.name in heard:
                 self.history.violate(f"node {self.number} delivered an event twice")
             heard.add(event.name)
+            low, high = self.boxes[number]
             if not all(a <= x <= b for a, x, b in zip(low, event.point, high, strict=True)):
                 self.history.violate(f"node {self.number} delivered {event.point}, wants {low} to {high}")
-            self.history.delivered(event.name, self, tuple(low))
+            self.history.delivered(event.name, self, number)
 
         return note
 
@@ -72,20 +84,24 @@ class RingHistory(History):
     def __init__(self, seed: int, plan: Any = None) -> None:
         super().__init__(seed, plan)
         self.attributes = self.dice.choice([1, 1, 2, 3])
-        self._wanted: dict[bytes, set[tuple[int, tuple[float, ...]]]] = {}
-        self._had: dict[bytes, set[tuple[int, tuple[float, ...]]]] = {}
+        self._wanted: dict[bytes, set[tuple[int, int]]] = {}  # participants, and which of their boxes
+        self._had: dict[bytes, set[tuple[int, int]]] = {}
 
     def faults(self) -> list[Fault]:
         """Everything, lies included."""
         return [*FAULTS, *LIARS]
 
+    def further_faults(self) -> list[Fault]:
+        """Leaving, long absences, and changed subscriptions."""
+        return [*FURTHER, changed_subscription]
+
     def new_participant(self, number: int) -> Subscriber:
         """A subscriber."""
         return Subscriber(self, number)
 
-    def delivered(self, name: bytes, at: Subscriber, low: tuple[float, ...]) -> None:
+    def delivered(self, name: bytes, at: Subscriber, box: int) -> None:
         """Note a delivery."""
-        self._had.setdefault(name, set()).add((at.number, low))
+        self._had.setdefault(name, set()).add((at.number, box))
 
     def is_whole(self) -> bool:
         """Whether, for every corner of a box, everybody around it has its two ring neighbours."""
@@ -116,10 +132,10 @@ class RingHistory(History):
     def expect(self, name: bytes, point: list[float]) -> None:
         """Expect an event at all that want it and are there."""
         self._wanted[name] = {
-            (each.number, tuple(low))
+            (each.number, box)
             for each in self.participants
             if each.is_live
-            for low, high in each.boxes
+            for box, (low, high) in enumerate(each.boxes)
             if all(a <= x <= b for a, x, b in zip(low, point, high, strict=True))
         }
 
@@ -134,3 +150,11 @@ class RingHistory(History):
     def forget_events(self) -> None:
         """Expect no deliveries of the events so far."""
         self._wanted.clear()
+
+
+async def changed_subscription(history: History) -> None:
+    """A subscription becomes another one."""
+    live = [each for each in history.participants if each.is_live]
+    if live:
+        who = history.dice.choice(live)
+        who.change(history.dice.randrange(len(who.boxes)))

@@ -6,6 +6,7 @@ import asyncio
 import random
 import struct
 from collections import Counter
+from contextlib import closing
 from functools import partial
 from unittest.mock import Mock
 
@@ -90,9 +91,9 @@ def test_frames_that_are_refused_are_paid_for_by_address_through_any_number_of_c
             async def attack() -> None:
                 while True:
                     reader, writer = await asyncio.open_connection(*node.address)
-                    writer.write(frame(m.Probe(1)))
-                    await reader.read()
-                    writer.close()
+                    with closing(writer):
+                        writer.write(frame(m.Probe(1)))
+                        await reader.read()
 
             node.connections.format = Slow()
             attackers = [asyncio.create_task(attack()) for _ in range(4)]
@@ -100,6 +101,7 @@ def test_frames_that_are_refused_are_paid_for_by_address_through_any_number_of_c
             assert 0 < node.connections.counts["malformed"] < 40  # 100 without a budget
             for each in attackers:
                 each.cancel()
+            await asyncio.wait(attackers)
 
     live(test)
 
