@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.shared.points import Points
-from hierarchy.shared.rules import GREETINGS, STEPS, STREAM, World
+from hierarchy.shared.rules import GREETINGS, STEPS, STREAM, TableState
 from hierarchy.shared.settings import TableSettings
 from hierarchy.shared.steps import Feeds, Net, StepSettings, TableContents, keep_tables
 from sub2sub.cyclon.layer import Cyclon
@@ -50,7 +50,7 @@ class NestedTables(LayerBase):
     """
 
     name = "tables"
-    saved = ("topical", "equals", "above", "below", "since", "buried", "buried_at")
+    saved = ("topical", "equals", "above", "below", "since", "silent", "silent_at")
 
     def __init__(
         self,
@@ -71,8 +71,8 @@ class NestedTables(LayerBase):
         self.above = np.full((n, self.settings.z), FREE)
         self.below = np.full((n, self.settings.below), FREE)
         self.since = np.zeros(n, np.int64)
-        self.buried = np.full((n, TOMBSTONES), -1, np.int32)
-        self.buried_at = np.zeros((n, TOMBSTONES), np.int32)
+        self.silent = np.full((n, TOMBSTONES), -1, np.int32)
+        self.silent_at = np.zeros((n, TOMBSTONES), np.int32)
         self._counts = np.zeros((n, 6), np.int64)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
@@ -84,16 +84,18 @@ class NestedTables(LayerBase):
         )  # fmt: skip
         cyclon, vicinity, points, ring = self.feeding
         feeds = Feeds(cyclon.view, vicinity.view, points.view, ring.pool)
-        world = World(
-            population.boxes, self.topical, self.equals, self.above, self.below, self.buried, self.buried_at,
+        state = TableState(
+            population.boxes, self.topical, self.equals, self.above, self.below, self.silent, self.silent_at,
             self.since,
         )  # fmt: skip
         net = Net(network.faults(), given.tries, cycle_key(self.seed, GREETINGS, cycle))
         rooms = given.equals, given.z, given.below
-        mine, his = (TableContents(*(np.empty(room, np.int64) for room in rooms)) for _ in range(2))
+        own_copy, partner_copy = (
+            TableContents(*(np.empty(room, np.int64) for room in rooms)) for _ in range(2)
+        )
         self._counts[:], key = 0, cycle_key(self.seed, STREAM, cycle)
-        scratch = mine, his, np.empty(STEPS, np.int64)
-        keep_tables(world, feeds, settings, net, key, scratch, self._counts)
+        scratch = own_copy, partner_copy, np.empty(STEPS, np.int64)
+        keep_tables(state, feeds, settings, net, key, scratch, self._counts)
         messages, failed, _, _, asked, greeted = self._counts.sum(axis=0).tolist()
         size = int(self.spent()[1].sum())
         return {"messages": messages, "failed": failed, "bytes": size, "asked": asked, "greeted": greeted}
@@ -109,7 +111,7 @@ class NestedTables(LayerBase):
         """Empty the tables of `peers`; the first entries come from the other layers."""
         for table in (self.equals, self.above, self.below):
             table[peers] = FREE
-        self.buried[peers], self.since[peers] = -1, cycle
+        self.silent[peers], self.since[peers] = -1, cycle
 
     def links(self) -> LinkTable:
         """All entries of all tables as (holders, peers, stamps)."""
@@ -121,4 +123,4 @@ class NestedTables(LayerBase):
             moved.links(table) for table in (self.equals, self.above, self.below)
         )
         self.since, self._counts = moved.rows(self.since, 0), moved.rows(self._counts, 0)
-        self.buried, self.buried_at = grow_tombstones(self.buried, self.buried_at, moved)
+        self.silent, self.silent_at = grow_tombstones(self.silent, self.silent_at, moved)

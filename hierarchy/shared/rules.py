@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import apart, rule
 from sub2sub.kernels.randomness import stream_number
 from sub2sub.overlay.views import FREE, peer_of, stamp_of
-from sub2sub.ring.tombstones import is_buried
+from sub2sub.ring.tombstones import is_outdated
 
 STREAM = stream_number("shared tables")
 GREETINGS = stream_number("shared greetings")
@@ -28,7 +28,7 @@ STEPS = 12  # questions of a search at most
 UNRELATED, EQUAL, ENCLOSING, ENCLOSED = range(4)
 
 
-class World(NamedTuple):
+class TableState(NamedTuple):
     """What descriptors say about peers, the tables themselves, and the peers found silent."""
 
     boxes: NDArray[np.float64]  # (n, 2, >= d) half-open
@@ -36,8 +36,8 @@ class World(NamedTuple):
     equals: NDArray[np.int64]  # (n, equals) topic tables
     above: NDArray[np.int64]  # (n, z) super-topic tables
     below: NDArray[np.int64]  # (n, below) directories of subtopics
-    buried: NDArray[np.int32]  # (n, TOMBSTONES), see `sub2sub.ring.tombstones`
-    buried_at: NDArray[np.int32]
+    silent: NDArray[np.int32]  # (n, TOMBSTONES), see `sub2sub.ring.tombstones`
+    silent_at: NDArray[np.int32]
     since: NDArray[np.int64]  # (n,) when each joined
 
 
@@ -51,11 +51,11 @@ def encloses(boxes, i, j):
 
 
 @rule
-def relation(world, i, j):
+def relation(state, i, j):
     """What the topic of j is to that of i: the same, an enclosing one, an enclosed one, or nothing."""
-    if world.topical[i] == 0 or world.topical[j] == 0:
+    if state.topical[i] == 0 or state.topical[j] == 0:
         return UNRELATED
-    above, below = encloses(world.boxes, j, i), encloses(world.boxes, i, j)
+    above, below = encloses(state.boxes, j, i), encloses(state.boxes, i, j)
     if above and below:
         return EQUAL
     return ENCLOSING if above else ENCLOSED if below else UNRELATED
@@ -225,7 +225,7 @@ def take_below(row, boxes, holder, word):
 
 
 @apart
-def accept(world, i, word, settings, direct):
+def accept(state, i, word, settings, direct):
     """Offer a link to peer i: refresh its entry, or accept it; whether it is to be greeted.
 
     A peer greets new neighbours; a newcomer also greets the first peer of each subtopic.
@@ -233,18 +233,18 @@ def accept(world, i, word, settings, direct):
     j = peer_of(word)
     if j == i or stamp_of(word) < settings.oldest_allowed:
         return False
-    kind = relation(world, i, j)
+    kind = relation(state, i, j)
     if kind == UNRELATED:
         return False
-    row = world.equals[i] if kind == EQUAL else world.above[i] if kind == ENCLOSING else world.below[i]
+    row = state.equals[i] if kind == EQUAL else state.above[i] if kind == ENCLOSING else state.below[i]
     place = place_in(row, entries(row), j)
     if place >= 0:
         row[place] = max(row[place], word)
-    elif not is_buried(world, i, j, stamp_of(word)):
+    elif not is_outdated(state, i, j, stamp_of(word)):
         if kind == EQUAL:
-            return take_equal(row, i, word, world.equals.shape[0], settings.neighbours, direct)
+            return take_equal(row, i, word, state.equals.shape[0], settings.neighbours, direct)
         if kind == ENCLOSING:
-            take_above(row, world.boxes, i, word)
+            take_above(row, state.boxes, i, word)
         else:
-            return take_below(row, world.boxes, i, word) and settings.cycle - world.since[i] < HASTE
+            return take_below(row, state.boxes, i, word) and settings.cycle - state.since[i] < HASTE
     return False

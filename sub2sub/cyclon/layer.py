@@ -145,12 +145,12 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
         there[going] = link(i, cycle)
         going += 1
 
-        his_row, his = view[q], np.int64(size[q])
-        answered = sample(his, min(shuffle, his), draws, ANSWERED)
-        coming = take(his_row, answered, back)
-        my_news = shuffle_news(i, row, back, coming)
-        his_news = shuffle_news(q, his_row, there, going)
-        size[q] = shuffle_merge(his_row, his, room, answered, there, his_news)
+        partner_row, partner_size = view[q], np.int64(size[q])
+        answered = sample(partner_size, min(shuffle, partner_size), draws, ANSWERED)
+        coming = take(partner_row, answered, back)
+        own_news = shuffle_news(i, row, back, coming)
+        partner_news = shuffle_news(q, partner_row, there, going)
+        size[q] = shuffle_merge(partner_row, partner_size, room, answered, there, partner_news)
         sent_times, undelivered = sends(faults, q, i, draw(draws, REPLY), tries)
         spent[q, 0] += sent_times
         spent[i, 1] += going
@@ -161,7 +161,7 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
             continue
         if again:
             lost[i] = -1
-        size[i] = shuffle_merge(row, left, room, sent, back, my_news)
+        size[i] = shuffle_merge(row, left, room, sent, back, own_news)
     counts[0] += failed
 
 

@@ -18,7 +18,7 @@ from sub2sub.ring.joining import box_distance, introduce
 from sub2sub.ring.pool import PEER, get, place_of
 from sub2sub.ring.probes import is_there
 from sub2sub.ring.scratch import prepare
-from sub2sub.ring.tombstones import bury
+from sub2sub.ring.tombstones import set_tombstone
 from sub2sub.ring.view import remove
 
 
@@ -36,7 +36,7 @@ def tell_change(pool, labels, boxes, settings, probes, step, old, new):
         if held >= 0:
             remove(pool, labels, t, held, settings, step.partner)
         if settings.verify:
-            bury(pool, t, old, settings.cycle)
+            set_tombstone(pool, t, old, settings.cycle)
         if box_distance(boxes, t, new, step.own.witness.shape[0]) < 0.0:
             introduce(pool, labels, new, t, settings, step.partner, probes, step.news)
             prepare(pool, labels, new, step.own)

@@ -26,7 +26,7 @@ from sub2sub.ring.partner import CHOICE, choose_partner, look_ahead, look_ahead_
 from sub2sub.ring.pool import MET, PEER, SINCE, STAMP, field, fits, get, place_of, put, size_of
 from sub2sub.ring.probes import EXCHANGED, SAID_HELLO, note_copies
 from sub2sub.ring.scratch import Scratch, prepare
-from sub2sub.ring.tombstones import bury
+from sub2sub.ring.tombstones import set_tombstone
 from sub2sub.ring.view import remove
 
 STREAM, VERIFYING = stream_number("ring"), stream_number("ring/verify")
@@ -164,7 +164,7 @@ def _fail(pool, boxes, i, j, settings, space):
     """Let i note that its partner did not answer."""
     space.counts[FAILED] += 1
     if settings.verify:
-        bury(pool, i, j, settings.cycle)
+        set_tombstone(pool, i, j, settings.cycle)
     place = place_of(pool, i, j)
     if place >= 0:
         put(pool, i, MET, place, settings.cycle)
@@ -239,8 +239,8 @@ def _hear_all(pool, boxes, feeds, settings, probes, space, turn, peers):
             return k
         prepare(pool, boxes, x, scratch)
         for each in range(first, last):
-            t = np.int64(hellos.teller[each])
-            if each > first and hellos.teller[each - 1] == t:
+            t = np.int64(hellos.sender[each])
+            if each > first and hellos.sender[each - 1] == t:
                 continue
             space.counts[HELLOS] += 1
             probes.sent[t, SAID_HELLO] += 1

@@ -22,23 +22,24 @@ def grow_pool(pool: RingPool, moved: Renumbering) -> RingPool:
     words = pool.words.copy()
     words[at] = moved.peers(pool.words[at])
     forget_tried(pool._replace(words=words), np.arange(pool.size.size))
-    buried, buried_at = grow_tombstones(pool.buried, pool.buried_at, moved)
+    silent, silent_at = grow_tombstones(pool.silent, pool.silent_at, moved)
     return pool._replace(
         start=moved.rows(pool.start, 0), size=moved.rows(pool.size, 0), room=moved.rows(pool.room, 0),
-        forgot=moved.rows(pool.forgot, -1), shadow=moved.rows(np.full_like(pool.shadow, UNKNOWN), UNKNOWN),
-        asked=moved.rows(np.zeros_like(pool.asked), 0), buried=buried, buried_at=buried_at, words=words,
+        last_removal=moved.rows(pool.last_removal, -1),
+        shadow=moved.rows(np.full_like(pool.shadow, UNKNOWN), UNKNOWN),
+        asked=moved.rows(np.zeros_like(pool.asked), 0), silent=silent, silent_at=silent_at, words=words,
     )  # fmt: skip
 
 
 def grow_tombstones(
-    buried: NDArray[np.int32], buried_at: NDArray[np.int32], moved: Renumbering
+    silent: NDArray[np.int32], silent_at: NDArray[np.int32], moved: Renumbering
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Silent peers, and since when, in the slots of their new numbers; of two in one slot the later."""
-    holder, slot = np.nonzero(buried >= 0)
-    order = np.argsort(buried_at[holder, slot], kind="stable")
+    """Tombstones in the slots of the peers' new numbers; of two in one slot the later stays."""
+    holder, slot = np.nonzero(silent >= 0)
+    order = np.argsort(silent_at[holder, slot], kind="stable")
     holder, slot = holder[order], slot[order]
-    silent, when = moved.peers(buried[holder, slot]), buried_at[holder, slot]
-    names, cycles = moved.rows(np.full_like(buried, -1), -1), moved.rows(np.zeros_like(buried_at), 0)
-    slots = np.array([slot_of(x) for x in silent.tolist()], np.int64)
-    names[moved.number[holder], slots], cycles[moved.number[holder], slots] = silent, when
+    peers = moved.peers(silent[holder, slot])
+    at = moved.number[holder], np.array([slot_of(x) for x in peers.tolist()], np.int64)
+    names, cycles = moved.rows(np.full_like(silent, -1), -1), moved.rows(np.zeros_like(silent_at), 0)
+    names[at], cycles[at] = peers, silent_at[holder, slot]
     return names, cycles

@@ -20,8 +20,8 @@ from sub2sub.kernels.references import by_reference
 class Hellos(NamedTuple):
     """The peers that accepted each peer; one that accepted it twice stands there twice."""
 
-    first: NDArray[np.int64]  # (n + 1,) where the tellers of each peer begin
-    teller: NDArray[np.int32]
+    first: NDArray[np.int64]  # (n + 1,) where the senders of hellos to each peer begin
+    sender: NDArray[np.int32]
 
 
 NO_HELLOS = Hellos(np.zeros(1, np.int64), np.empty(0, np.int32))
@@ -51,10 +51,10 @@ def hellos_of(news: Sequence[NDArray[np.int32]], n: int) -> Hellos:
     Examples
     --------
     >>> hellos = hellos_of([np.array([[3, 1], [0, 2]], np.int32), np.array([[0, 1]], np.int32)], n=4)
-    >>> hellos.first.tolist(), hellos.teller.tolist()
+    >>> hellos.first.tolist(), hellos.sender.tolist()
     ([0, 0, 2, 3, 3], [0, 3, 0])
     """
     pairs = np.concatenate(news)
-    teller, told, _ = _sorted_by(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]), n)
-    _, teller, first = _sorted_by(told, teller, n)
-    return Hellos(first, teller)
+    sender, told, _ = _sorted_by(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]), n)
+    _, sender, first = _sorted_by(told, sender, n)
+    return Hellos(first, sender)

@@ -28,7 +28,7 @@ from sub2sub.ring.offers import consider, note
 from sub2sub.ring.pool import MET, PEER, STAMP, get, place_of, put, size_of
 from sub2sub.ring.probes import JOINED, asks
 from sub2sub.ring.scratch import prepare
-from sub2sub.ring.tombstones import bury
+from sub2sub.ring.tombstones import set_tombstone
 from sub2sub.ring.view import remove
 
 WALK = 20  # peers asked on the way to one that overlaps
@@ -167,7 +167,7 @@ def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcome
                 _introduce_newcomer(pool, labels, newcomer, peer, settings, step, probes)
                 break
         else:
-            bury(pool, newcomer, peer, settings.cycle)
+            set_tombstone(pool, newcomer, peer, settings.cycle)
         peer = _nearest(boxes, newcomer, d, asked)
     considered = np.int64(0)
     while True:
@@ -182,7 +182,7 @@ def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcome
             put(pool, newcomer, MET, place, settings.cycle)
             _introduce_newcomer(pool, labels, newcomer, peer, settings, step, probes)
         else:
-            bury(pool, newcomer, peer, settings.cycle)
+            set_tombstone(pool, newcomer, peer, settings.cycle)
             remove(pool, labels, newcomer, place, settings, step.own)
             considered = np.int64(0)  # those that it hid may be needed now
     for k in range(asked.size[0]):

@@ -66,7 +66,7 @@ from sub2sub.ring.joining import ASKS, KNOWN, join_ring, new_asked
 from sub2sub.ring.message_length import links_per_message
 from sub2sub.ring.offers import Feeds
 from sub2sub.ring.persistence import MEMORY, tries_for
-from sub2sub.ring.pool import STAMP, RingPool, empty_pool, forget_tried, move_witnesses, places_of, squeeze
+from sub2sub.ring.pool import STAMP, RingPool, compact, empty_pool, forget_tried, move_witnesses, places_of
 from sub2sub.ring.probes import SENT, Probes
 from sub2sub.ring.settings import Partner, RingSettings, StepSettings
 from sub2sub.ring.shadow import UNKNOWN
@@ -287,9 +287,9 @@ class Ring:
             able = contacts >= 0
             able[able] = self._joined[contacts[able]] < cycle
             self._contact[peers] = np.where(able, contacts, -1)
-        pool.buried[peers] = -1
+        pool.silent[peers] = -1
         pool.size[peers] = 0
-        pool.forgot[peers] = cycle
+        pool.last_removal[peers] = cycle
         pool.shadow[peers], pool.asked[peers] = UNKNOWN, 0
         forget_tried(pool, peers)
         moved = self.labels.update(self.boxes, peers)
@@ -301,8 +301,8 @@ class Ring:
         """Go on with more peers."""
         self.boxes, self.scaled = moved.population.boxes, moved.population.scaled
         self.labels.grow(self.boxes)
-        self._space.squeeze(0, 1)
-        self._space = StepSpace(squeeze(grow_pool(self.pool, moved), self.d, 1024), self.d)
+        self._space.compact(0, 1)
+        self._space = StepSpace(compact(grow_pool(self.pool, moved), self.d, 1024), self.d)
         self._joined, self._changed = moved.rows(self._joined, -1), moved.peers(self._changed)
         self._contact = moved.rows(moved.peers(self._contact), -1)
         self._asked, self._copies = new_asked(len(self.boxes)), moved.rows(self._copies, 0)
@@ -317,7 +317,7 @@ class Ring:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""
-        self._space.squeeze(0)
+        self._space.compact(0)
         pool = {**self.pool._asdict(), "words": self.pool.words[: self.pool.top[0]]}
         return {**pool, **self.labels.arrays(), "joined": self._joined, "contact": self._contact,
                 "changed": self._changed, "copies": self._copies}  # fmt: skip
@@ -325,7 +325,7 @@ class Ring:
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """State from a checkpoint."""
         pool = RingPool(**{name: np.array(arrays[name]) for name in RingPool._fields})
-        self._space = StepSpace(squeeze(pool, self.d, 1024), self.d)
+        self._space = StepSpace(compact(pool, self.d, 1024), self.d)
         self.labels.load(arrays)
         self._joined[...], self._contact[...] = arrays["joined"], arrays["contact"]
         self._changed, self._copies = np.array(arrays["changed"]), np.array(arrays["copies"])

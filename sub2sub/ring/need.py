@@ -52,7 +52,7 @@ class Need:
         self._id, self._box = np.uint64(own.id), np.array([own.low, own.end])
         self.refused: dict[int, Descriptor] = {}
 
-    def may_be(self, peer: Descriptor) -> bool:
+    def may_be_needed(self, peer: Descriptor) -> bool:
         """Whether a peer is worth being offered."""
         if self.refused.get(peer.id) is peer:
             return False

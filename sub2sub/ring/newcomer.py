@@ -88,7 +88,7 @@ class Newcomer:
     def silent(self, peer: Descriptor) -> None:
         """Note that a peer did not answer."""
         self.gone.add(peer.id)
-        self.ring.bury(peer.id, self.now)
+        self.ring.set_tombstone(peer.id, self.now)
         if not self.walking and peer.id in self.ring.view:
             self.ring.remove(peer.id, self.now)
             self._consider(self.known.values())

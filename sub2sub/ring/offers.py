@@ -19,7 +19,7 @@ from sub2sub.kernels.references import by_reference
 from sub2sub.ring.candidates import add_links, add_neighbours, drop_tried, keep_overlapping, prefetch_boxes
 from sub2sub.ring.pool import PEER, STAMP, find, get, place_of, put, size_of, way_up, write_tried
 from sub2sub.ring.shadow import touched_cells
-from sub2sub.ring.tombstones import is_buried
+from sub2sub.ring.tombstones import is_outdated
 from sub2sub.ring.view import drop_hidden, is_hidden, offer
 
 # Rows of `Scratch.offers`: the peer, its stamp, the cells it touches, how far away it is; and the columns in
@@ -52,7 +52,7 @@ def collect(pool, boxes, feeds, t, s, met, settings, scratch):
     prefetch_boxes(boxes, found, np.int64(0), count)
     if s != t:
         fed = count
-        since = met if pool.forgot[t] < met else np.int64(-1)
+        since = met if pool.last_removal[t] < met else np.int64(-1)
         count = add_neighbours(pool, s, since, t, n, reach, found, count)
         prefetch_boxes(boxes, found, fed, count)
         # For neighbours of both, the stamps have been compared (`renew_stamps`).
@@ -128,7 +128,7 @@ def consider(pool, boxes, t, count, settings, scratch, probes, news, told):
                 continue
         if settings.cap > 0 and pool.size[t] >= settings.cap:
             continue
-        if settings.verify and is_buried(pool, t, x, stamp):
+        if settings.verify and is_outdated(pool, t, x, stamp):
             continue
         if offer(pool, boxes, t, x, offers[TOUCHED, k], stamp, settings, scratch, probes):
             news[told, 0], news[told, 1] = t, x

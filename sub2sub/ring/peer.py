@@ -77,7 +77,7 @@ class RingPeer:
     ----------
     view : dict of int to Neighbour
         By ID.
-    forgot : int
+    last_removal : int
         When a neighbour was last removed: from then on, what was refused may be needed.
     tombstones : dict
         By slot, a peer that did not answer, and when (`sub2sub.ring.tombstones`).
@@ -108,7 +108,7 @@ class RingPeer:
         self.tombstones: dict[int, tuple[int, int]] = {}
         self.slot_of = plain(slot_of)
         self.asking: set[int] = set()
-        self.forgot = -1
+        self.last_removal = -1
         self._order: list[Neighbour] | None = []
 
     def in_order(self) -> list[Neighbour]:
@@ -128,12 +128,12 @@ class RingPeer:
     def remove(self, id: int, now: int) -> None:
         """Remove a neighbour."""
         del self.view[id]
-        self.forgot, self._order = now, None
+        self.last_removal, self._order = now, None
         self.need.forget()
 
     def last_change(self, now: int) -> int:
         """When a neighbour was last accepted or removed; now, as long as there is none."""
-        return max([self.forgot, *[each.since for each in self.view.values()]]) if self.view else now
+        return max([self.last_removal, *[each.since for each in self.view.values()]]) if self.view else now
 
     def partner(self, turn: int, dice: Dice) -> Descriptor | None:
         """The neighbour to exchange with in the cycle's exchange number `turn`; None without neighbours."""
@@ -175,7 +175,7 @@ class RingPeer:
     def fail(self, partner: Descriptor, now: int) -> None:
         """Note that a partner did not answer, if it is still a neighbour."""
         if self.settings.verify:
-            self.bury(partner.id, now)
+            self.set_tombstone(partner.id, now)
         if partner.id in self.view:
             self.view[partner.id].met = now
             if self.settings.drop_failed:
@@ -188,19 +188,19 @@ class RingPeer:
         if old in self.view:
             self.remove(old, now)
         if self.settings.verify:
-            self.bury(old, now)
+            self.set_tombstone(old, now)
         return self.consider([Link(new, now)], now, verify)
 
-    def bury(self, id: int, now: int) -> None:
+    def set_tombstone(self, id: int, now: int) -> None:
         """Note that a peer did not answer."""
         self.tombstones[self.slot_of(id)] = (id, now)
 
-    def unbury(self, id: int) -> None:
+    def clear_tombstone(self, id: int) -> None:
         """Note that a peer answered after all."""
         if self.tombstones.get(self.slot_of(id), (-1, -1))[0] == id:
             del self.tombstones[self.slot_of(id)]
 
-    def is_buried(self, link: Link | RingLink) -> bool:
+    def is_outdated(self, link: Link | RingLink) -> bool:
         """Whether a link is no younger than the silence of the peer it leads to."""
         id, when = self.tombstones.get(self.slot_of(link.peer.id), (-1, -1))
         return id == link.peer.id and link.stamp <= when
@@ -241,7 +241,7 @@ class RingPeer:
     def _unknown(self, links: Iterable[Link | RingLink], now: int) -> list[Link | RingLink]:
         """Those of some links that may be needed, nearest first; stamps of neighbours are renewed."""
         oldest = now - self.settings.max_age if self.settings.max_age else 0
-        view, refused, may_be_needed, own = self.view, self.need.refused, self.need.may_be, self.own.id
+        view, refused, may_be_needed, own = self.view, self.need.refused, self.need.may_be_needed, self.own.id
         unknown = []
         for link in links:
             peer = link[0]
@@ -288,7 +288,7 @@ class RingPeer:
         if id in self.view and age:
             self.view[id].stamp = min(self.view[id].stamp, now - age)
 
-    def lasting(self, now: int, cycle: int = 1) -> list[Descriptor]:
+    def hellos_due(self, now: int, cycle: int = 1) -> list[Descriptor]:
         """Neighbours to tell now that they are: accepted `hello_after` ago, and not met since."""
         after = self.settings.hello_after
         lately = (
@@ -314,7 +314,7 @@ class RingPeer:
 
         What it had then it offered then, and it would be refused again as long as nothing was removed here.
         """
-        memory = met if self.forgot < met else -1
+        memory = met if self.last_removal < met else -1
         return [link for link in told if link.since >= memory]
 
     def _renew_all(self, told: Sequence[RingLink]) -> None:

@@ -54,11 +54,11 @@ class RingPool(NamedTuple):
     start: NDArray[np.int64]  # (n,) where a peer's stretch begins, 0 as long as it has none
     size: NDArray[np.int32]  # (n,) neighbours in it
     room: NDArray[np.int32]  # (n,) places in it
-    forgot: NDArray[np.int32]  # (n,) the last cycle in which a neighbour was removed
+    last_removal: NDArray[np.int32]  # (n,) the last cycle in which a neighbour was removed
     shadow: NDArray[np.uint8]  # (n, 2, CELLS), see sub2sub.ring.shadow
     asked: NDArray[np.int64]  # (n, 2) cells asked for
-    buried: NDArray[np.int32]  # (n, tombstones) peers that did not answer, -1 for none,
-    buried_at: NDArray[np.int32]  # and in which cycle, see sub2sub.ring.tombstones
+    silent: NDArray[np.int32]  # (n, tombstones) peers that did not answer, -1 for none,
+    silent_at: NDArray[np.int32]  # and in which cycle, see sub2sub.ring.tombstones
     top: NDArray[np.int64]  # (1,) first word never used,
     end: NDArray[np.int64]  # (1,) and the first that must not be
     words: NDArray[np.int32]
@@ -89,7 +89,7 @@ def _fields(d):
 
 
 @rule
-def _stretch(room, d):
+def _block_size(room, d):
     """Words of a stretch. Vectors are moved whole: what is written behind the last word belongs to nobody."""
     return _fields(d) * room + MARGIN
 
@@ -186,7 +186,7 @@ def _grow_view(pool, t, d):
     """Give t a stretch an eighth larger, or a little more; the pool has space."""
     old, old_room, new = pool.start[t], np.int64(pool.room[t]), pool.top[0]
     new_room = max(np.int64(SMALLEST), old_room + max(np.int64(STEP), old_room >> 3))
-    pool.top[0] += _stretch(new_room, d)
+    pool.top[0] += _block_size(new_room, d)
     for which in range(_fields(d)):
         for place in range(pool.size[t]):
             pool.words[new + which * new_room + place] = pool.words[old + which * old_room + place]
@@ -224,7 +224,7 @@ def close_place(pool, t, place, d):
 
 
 @hot
-def _push_together(pool, order, d):
+def _close_gaps(pool, order, d):
     top = np.int64(MARGIN)
     for t in order:
         if pool.room[t] > 0:
@@ -233,14 +233,14 @@ def _push_together(pool, order, d):
                 for k in range(0, room * _fields(d), LANES32):
                     store(pool.words, top + k, load(pool.words, pool.start[t] + k))
             pool.start[t] = top
-            top += _stretch(room, d)
+            top += _block_size(room, d)
     return top
 
 
-def squeeze(pool: RingPool, d: int, spare: int) -> RingPool:
+def compact(pool: RingPool, d: int, spare: int) -> RingPool:
     """Push the views together, in place, and make sure that the pool has `spare` places left."""
     needed = _fields(d) * spare + 65 * MARGIN
-    pool.top[0] = _push_together(pool, np.argsort(pool.start, kind="stable"), d)
+    pool.top[0] = _close_gaps(pool, np.argsort(pool.start, kind="stable"), d)
     used = int(pool.top[0])
     words = pool.words
     if used + needed > words.size:

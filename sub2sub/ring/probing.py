@@ -34,7 +34,7 @@ from sub2sub.ring.pool import PEER, STAMP, get, put
 from sub2sub.ring.probes import probing_age
 from sub2sub.ring.scratch import new_scratch
 from sub2sub.ring.settings import StepSettings
-from sub2sub.ring.tombstones import bury
+from sub2sub.ring.tombstones import set_tombstone
 from sub2sub.ring.view import remove
 
 STREAM, STREAM_FAILED = stream_number("probing"), stream_number("probing after failures")
@@ -70,7 +70,7 @@ def _step(pool, boxes, suspect_age, settings, key, faults, tries, scratch, sent)
                 failed += 1
                 if settings.drop_failed:
                     if settings.verify:
-                        bury(pool, i, peer, settings.cycle)
+                        set_tombstone(pool, i, peer, settings.cycle)
                     remove(pool, boxes, i, place, settings, scratch)
                     continue
             place += 1

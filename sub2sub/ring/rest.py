@@ -38,7 +38,7 @@ def who_skips(ring: Ring, calm: int, cycle: int) -> NDArray[np.bool_]:
     """The same of all peers of a population; those without ring neighbours let no turn pass."""
     pool = ring.pool
     holders, at = places_of(pool)
-    changed = np.where(pool.size > 0, pool.forgot, cycle)
+    changed = np.where(pool.size > 0, pool.last_removal, cycle)
     np.maximum.at(changed, holders, pool.words[at + SINCE * pool.room[holders].astype(np.int64)])
     skips: NDArray[np.bool_] = skips_turn(cycle - changed, calm, cycle + np.arange(changed.size))
     return skips

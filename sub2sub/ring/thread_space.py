@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sub2sub.ring.exchange import TOLD, ThreadSpace
 from sub2sub.ring.hellos import Hellos, hellos_of
-from sub2sub.ring.pool import RingPool, fits, squeeze
+from sub2sub.ring.pool import RingPool, compact, fits
 from sub2sub.ring.scratch import new_scratch
 
 
@@ -53,7 +53,7 @@ class StepSpace:
     def begin(self, threads: int) -> None:
         """Prepare for a cycle on that many threads."""
         if len(self.pools) != threads:
-            self.squeeze(0, threads)
+            self.compact(0, threads)
         while len(self.threads) < threads:
             own, partner = (new_scratch(self.d, self._neighbours) for _ in range(2))
             news = np.empty((16 * self._neighbours, 2), np.int32)
@@ -61,12 +61,12 @@ class StepSpace:
         for each in self.threads:
             each.counts[:] = 0
 
-    def squeeze(self, spare: int, threads: int | None = None) -> None:
+    def compact(self, spare: int, threads: int | None = None) -> None:
         """Push all views together, so that each thread has `spare` places left."""
         threads = threads or len(self.pools)
         top = max(int(pool.top[0]) for pool in self.pools)
         whole = self.pools[0]._replace(top=np.array([top]), end=self.pools[-1].end)
-        self.pools = divide(squeeze(whole, self.d, spare * threads), threads)
+        self.pools = divide(compact(whole, self.d, spare * threads), threads)
 
     def make_space(self, places: int) -> None:
         """Make sure that two views can grow to that many places each, with some room for a while."""
@@ -84,7 +84,7 @@ class StepSpace:
                 self.threads[k] = each._replace(news=news)
         if not all(fits(pool, 2 * places, self.d) for pool in self.pools):
             used = int(self.pools[0].room.sum(dtype=np.int64))
-            self.squeeze(used // (24 * len(self.pools)) + 24 * places)
+            self.compact(used // (24 * len(self.pools)) + 24 * places)
 
     def make_space_to_join(self, asked: int, known: int) -> None:
         """Make space for a newcomer's view, and for the newcomer in `asked` other views."""
@@ -93,7 +93,7 @@ class StepSpace:
             self.make_space(max(known, widest))
         spare = asked * widest + 4 * known
         if not fits(self.pools[0], spare // 4, self.d):
-            self.squeeze(2 * spare)
+            self.compact(2 * spare)
 
     def hellos(self, n: int) -> Hellos:
         """The hellos to say, in an order that does not depend on threads."""

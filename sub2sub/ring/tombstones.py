@@ -24,22 +24,22 @@ def slot_of(x):
 
 
 @rule
-def bury(pool, t, x, cycle):
+def set_tombstone(pool, t, x, cycle):
     """Note that x did not answer t."""
     slot = slot_of(x)
-    pool.buried[t, slot], pool.buried_at[t, slot] = x, cycle
+    pool.silent[t, slot], pool.silent_at[t, slot] = x, cycle
 
 
 @rule
-def unbury(pool, t, x):
+def clear_tombstone(pool, t, x):
     """Note that x has answered t after all."""
     slot = slot_of(x)
-    if pool.buried[t, slot] == x:
-        pool.buried[t, slot] = -1
+    if pool.silent[t, slot] == x:
+        pool.silent[t, slot] = -1
 
 
 @rule
-def is_buried(pool, t, x, stamp):
+def is_outdated(pool, t, x, stamp):
     """Whether t has found x silent since it was last heard from, as far as a link with this stamp tells."""
     slot = slot_of(x)
-    return pool.buried[t, slot] == x and stamp <= pool.buried_at[t, slot]
+    return pool.silent[t, slot] == x and stamp <= pool.silent_at[t, slot]

@@ -69,7 +69,7 @@ class Verification:
         """Accept candidates that are needed, up to the first that has to be asked; None if none is left."""
         ring = self.ring
         while (link := self._first_needed()) is not None:
-            if link.peer.id in ring.asking or ring.is_buried(link):  # in its turn: tombstones change
+            if link.peer.id in ring.asking or ring.is_outdated(link):  # in its turn: tombstones change
                 continue
             if now - link.stamp >= ring.fresh and link.peer.id != self._there:
                 self._asked = link.peer
@@ -84,13 +84,13 @@ class Verification:
     def answered(self, now: int) -> None:
         """Note that the one that was asked is there."""
         peer = self._no_longer_asked()
-        self.ring.unbury(peer.id)
+        self.ring.clear_tombstone(peer.id)
         self._there = peer.id
         self.queue.insert(0, Link(peer, now))
 
     def silent(self, now: int) -> None:
         """Note that the one that was asked did not answer."""
-        self.ring.bury(self._no_longer_asked().id, now)
+        self.ring.set_tombstone(self._no_longer_asked().id, now)
         self.silences += 1
 
     def split(self) -> Verification:

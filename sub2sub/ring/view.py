@@ -63,7 +63,7 @@ from sub2sub.ring.shadow import (
     inside_cells,
     lower_cells,
 )
-from sub2sub.ring.tombstones import bury, unbury
+from sub2sub.ring.tombstones import clear_tombstone, set_tombstone
 
 UP, DOWN = np.int64(0), np.int64(1)  # the sides: successors, predecessors
 
@@ -162,9 +162,9 @@ def offer(pool, boxes, t, x, touched, stamp, settings, scratch, probes):
         if place < 0:
             if settings.verify and stamp < settings.cycle:
                 if not is_there(probes, t, x):
-                    bury(pool, t, x, settings.cycle)
+                    set_tombstone(pool, t, x, settings.cycle)
                     return False
-                unbury(pool, t, x)
+                clear_tombstone(pool, t, x)
                 stamp = settings.cycle
             place = _accept(pool, t, x, up, n, stamp, settings.cycle, scratch.witness.shape[0])
             scratch.counts[TAKEN] += 1
@@ -239,7 +239,7 @@ def remove(pool, boxes, t, place, settings, scratch):
     was_successor = witness_of(pool, t, place, UP, d) >= 0
     was_predecessor = witness_of(pool, t, place, DOWN, d) >= 0
     close_place(pool, t, place, d)
-    pool.forgot[t] = settings.cycle
+    pool.last_removal[t] = settings.cycle
     forget_all_tried(pool, t)
     for side in range(2):
         lay_out(pool, boxes, t, side, scratch)

@@ -55,8 +55,8 @@ from sub2sub.vicinity.rules import (
     BACK,
     FAR,
     FED,
-    HIS_START,
     NONE,
+    PARTNER_START,
     REPLY,
     REQUEST,
     START,
@@ -222,27 +222,27 @@ def _exchange_all(views, boxes, settings, faults, key, scratch, peers, counts):
             failed += 1
             _fail(i, q, views)
             continue
-        gap, mine, his = (
+        gap, own_size, partner_size = (
             proximity(boxes, i, q, settings.tie),
             np.int64(views.size[i]),
             np.int64(views.size[q]),
         )
         going = _choose(q, i, views, boxes, settings, draw(draws, START), space, there)
-        coming = _choose(i, q, views, boxes, settings, draw(draws, HIS_START), space, back)
+        coming = _choose(i, q, views, boxes, settings, draw(draws, PARTNER_START), space, back)
         there.words[going], there.gaps[going] = link(i, cycle), gap
         back.words[coming], back.gaps[coming] = link(q, cycle), gap
         # What was left out of a message because it would be refused was sent all the same.
-        spent[i, 1] += (wanted if mine > wanted else going) + 1
-        spent[q, 1] += (wanted if his > wanted else coming) + 1
+        spent[i, 1] += (wanted if own_size > wanted else going) + 1
+        spent[q, 1] += (wanted if partner_size > wanted else coming) + 1
         # Both decide before either writes: a vector load waits for the scalar stores just before it.
-        his_mask, his_old = _wanted(q, views, there, going + 1, settings)
-        my_mask, my_old = _wanted(i, views, back, coming + 1, settings)
-        _keep(q, views, there, his_mask, his_old, settings, draws, np.int64(THERE))
+        partner_mask, partner_old = _wanted(q, views, there, going + 1, settings)
+        own_mask, own_old = _wanted(i, views, back, coming + 1, settings)
+        _keep(q, views, there, partner_mask, partner_old, settings, draws, np.int64(THERE))
         spent[q, 0] += 1
         if not arrives(faults, q, i, draws, REPLY):
             failed += 1
             continue
-        _keep(i, views, back, my_mask, my_old, settings, draws, np.int64(BACK))
+        _keep(i, views, back, own_mask, own_old, settings, draws, np.int64(BACK))
     counts[0] += failed
 
 

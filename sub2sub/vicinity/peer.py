@@ -20,7 +20,7 @@ import numpy as np
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, oldest_place, remove_place, ring_distance
 from sub2sub.vicinity.proximity import Tie
-from sub2sub.vicinity.rules import BACK, FED, HIS_START, START, THERE
+from sub2sub.vicinity.rules import BACK, FED, PARTNER_START, START, THERE
 from sub2sub.vicinity.settings import VicinitySettings
 
 # The kernels keep squared distances as float32 between these (`sub2sub.vicinity.proximity`).
@@ -129,7 +129,7 @@ class VicinityPeer:
         self, sender: Descriptor, received: Sequence[Link], randoms: Sequence[Link], now: int, dice: Dice
     ) -> list[Link]:
         """Accept what a request brought; returns what to send back."""
-        links = self._nearest_for(sender, randoms, dice.below(HIS_START, max(len(self.view), 1)), now)
+        links = self._nearest_for(sender, randoms, dice.below(PARTNER_START, max(len(self.view), 1)), now)
         self._accept(received, now, THERE, dice)
         return links
 

@@ -27,7 +27,7 @@ from sub2sub.vicinity.proximity import overlap, proximity
 
 STREAM = stream_number("vicinity")
 # Where a peer's draws for each purpose begin.
-FED, THERE, BACK, START, HIS_START, REQUEST, REPLY = 0, 32, 64, 96, 97, 98, 99
+FED, THERE, BACK, START, PARTNER_START, REQUEST, REPLY = 0, 32, 64, 96, 97, 98, 99
 FAR = np.float32(np.inf)
 NONE = np.float32(-1.0)  # the gap of a free place: below that of any link
 RANDOM, SEQUENCE = 0, 2  # of `Tie`, whose members numba takes for constants only as plain numbers

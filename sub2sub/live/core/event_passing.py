@@ -135,5 +135,5 @@ class EventPassing:
 
     def _look(self) -> None:
         if self.reliance:
-            is_buried, now = self.ring.is_buried, self.clock.now
-            self.reliance.look(self.ring.view, now, lambda each: is_buried(Link(each.peer, each.stamp)))
+            is_outdated, now = self.ring.is_outdated, self.clock.now
+            self.reliance.look(self.ring.view, now, lambda each: is_outdated(Link(each.peer, each.stamp)))

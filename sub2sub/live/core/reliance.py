@@ -281,6 +281,6 @@ class WaryNeed(Need):
         super().__init__(own, max_steps, work)
         self.reliance = reliance
 
-    def may_be(self, peer: Descriptor) -> bool:
+    def may_be_needed(self, peer: Descriptor) -> bool:
         """Whether a peer is worth being offered."""
-        return not self.reliance.is_barred(peer.id) and super().may_be(peer)
+        return not self.reliance.is_barred(peer.id) and super().may_be_needed(peer)

@@ -77,7 +77,7 @@ class RingExchanges:
         slow = [each.asker for each in self.exchanges.open.values() if isinstance(each.asker, Verification)]
         newcomers = [peer for each in slow for peer in self._verify(each.split())]
         newcomers += self.ring.consider(self.fed(), self.clock.now, self._verify)
-        lasting = self.ring.lasting(self.clock.now, self.clock.unit)
+        lasting = self.ring.hellos_due(self.clock.now, self.clock.unit)
         return [*(m.Send(peer, m.Hello(self.ring.own)) for peer in lasting), *self._follow_up(newcomers)]
 
     def begin(self, partner: Descriptor) -> list[m.Send]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from sub2sub.live.net.node import Node
 from sub2sub.live.net.subscriptions import Received
+from sub2sub.live.virtual.attackers import ATTACKS
 from sub2sub.live.virtual.faults import FAULTS, FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant
 from sub2sub.live.virtual.invariants import core_excesses, host_excesses
-from sub2sub.live.virtual.liars import LIARS
 from sub2sub.overlay.descriptors import Descriptor
 
 Box = tuple[list[float], list[float]]
@@ -89,7 +89,7 @@ class RingHistory(History):
 
     def faults(self) -> list[Fault]:
         """Everything, lies included."""
-        return [*FAULTS, *LIARS]
+        return [*FAULTS, *ATTACKS]
 
     def further_faults(self) -> list[Fault]:
         """Leaving, long absences, and changed subscriptions."""
