@@ -54,7 +54,8 @@ class Limits:
     frame : float
         Seconds a frame may take to arrive once it has begun.
     back_off, most_back_off : float
-        Seconds not to try an address again after a failure, doubled with each further one up to the most.
+        Seconds not to try an address again after a failure, doubled with each further one up to the most; not
+        doubled while its host is connected to the node.
     remembered : int
         Addresses whose failures are remembered.
     subscriptions : int

@@ -12,6 +12,8 @@ from sub2sub.live import Limits, Node
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.ring_exchanges import SILENT
 from sub2sub.live.net.connections import Connections
+from sub2sub.live.virtual.conditions import Network
+from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.wire.format import PROTOCOL
 from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live, live_virtually, until
@@ -138,3 +140,33 @@ def test_names_of_hosts_that_others_tell_are_not_looked_up(monkeypatch: pytest.M
             writer.close()
 
     live(test)
+
+
+def test_a_host_that_is_connected_to_a_node_is_tried_again_soon() -> None:
+    """After a long partition a process did not send for half a minute to another that it had just heard."""
+    network, arrived = Network(1), list[bytes]()
+
+    async def note(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        arrived.append(await reader.read(1))
+
+    async def test() -> None:
+        here, there = network.machine("10.0.0.1"), network.machine("10.0.0.2")
+        node = Node(attributes=1, listen=("10.0.0.1", 7000))
+        await here.start(node.open())
+
+        async def post() -> None:
+            node.connections.post(("10.0.0.2", 7000), frame(m.Leave()), lambda: None)
+            await asyncio.sleep(1.0)
+
+        for _ in range(100):  # nobody listens there yet; by now pauses are of 30 s
+            await here.start(post())
+        await there.start(asyncio.start_server(note, "10.0.0.2", 7000))
+        await here.start(post())
+        assert not arrived
+        _, writer = await there.start(asyncio.open_connection("10.0.0.1", 7000))
+        await asyncio.sleep(1.0)
+        await here.start(post())
+        assert arrived
+        writer.close()
+
+    VirtualLoop(network).run(test())
