@@ -7,7 +7,6 @@ events. Events go by either way.
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from hierarchy.shared.live.shared_core import SharedCore, is_topical
@@ -128,6 +127,6 @@ class SharedHistory(RingHistory):
         topic = publisher.topic
         assert topic is not None
         task = publisher.machine.start(publisher.node.publish_topic(topic, b"", TO_ALL))
-        await asyncio.wait([task], timeout=2 * SPREAD * PERIOD)
-        if task.done():
-            self.expect(task.result().name, [float(self.topics.point(topic))])
+        published = await self._finish(task, 2 * SPREAD)
+        if published:
+            self.expect(published.name, [float(self.topics.point(topic))])

@@ -322,7 +322,8 @@ class Connections:
         (times, last), limits = self._failures[to], self.limits
         if host_of(to[0]) in self._from and not is_loopback(to[0]):
             times = 1
-        return now < last + min(limits.back_off * 2 ** min(times - 1, 30), limits.most_back_off)
+        pause: float = limits.back_off * 2 ** min(times - 1, 30)
+        return now < last + min(pause, limits.most_back_off)
 
     def _admits(self, host: str) -> bool:
         """Whether there is room for one more; if need be, the host with most connections makes room."""

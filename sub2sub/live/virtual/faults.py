@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from sub2sub.live.virtual.history import PERIOD, History
+from sub2sub.live.virtual.history import PERIOD, Fault, History
 
 LONG = (20.0, 60.0)  # cycles
 
@@ -113,5 +113,5 @@ async def bad_network(history: History) -> None:
     network.conditions = history.calm
 
 
-FURTHER = [leave_and_return, leave, stopped_for_long, long_partition]
-FAULTS = [stopped_and_resumed, slow, crash_and_restart, crash, partition, bad_network]
+FURTHER: list[Fault] = [leave_and_return, leave, stopped_for_long, long_partition]
+FAULTS: list[Fault] = [stopped_and_resumed, slow, crash_and_restart, crash, partition, bad_network]

@@ -171,6 +171,8 @@ class History(ABC):
     ----------
     dice : random.Random
         What is drawn for the history itself; the network draws its own.
+    faults_are_over : bool
+        Whether the last fault has ended, and the overlay is whole or ought to be.
     calm : Conditions
         The network's usual behaviour.
     """
@@ -182,6 +184,7 @@ class History(ABC):
         self.network = Network(seed, self.calm)
         self.outcome = HistoryReport(seed)
         self.participants: list[Any] = []
+        self.faults_are_over = False
 
     def run(self) -> HistoryReport:
         """Live through it."""
@@ -237,6 +240,15 @@ class History(ABC):
     async def publish(self) -> None:
         """Publish an event from anybody."""
 
+    async def _finish(self, publishing: asyncio.Task[Any], cycles: float) -> Any | None:
+        """Wait until somebody has published; None if it crashed in the meantime, or takes too long."""
+        await asyncio.wait([publishing], timeout=cycles * PERIOD)
+        if publishing.done() and not publishing.cancelled():
+            return publishing.result()
+        if self.faults_are_over:
+            self.violate(f"publishing takes more than {cycles} cycles")
+        return None
+
     @abstractmethod
     def missing(self) -> list[str]:
         """Which participant did not get which event published since `forget_events`."""
@@ -257,6 +269,7 @@ class History(ABC):
         await self._inject_faults()
         self.forget_events()
         await self._heal()
+        self.faults_are_over = True
         for _ in range(plan.events):
             await self.publish()
         await asyncio.sleep(SPREAD * PERIOD)

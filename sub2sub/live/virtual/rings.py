@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from sub2sub.live.net.node import Node
@@ -12,6 +11,7 @@ from sub2sub.live.virtual.faults import FAULTS, FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant
 from sub2sub.live.virtual.invariants import core_excesses, host_excesses
 from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.rings.selection import select_ring
 
 Box = tuple[list[float], list[float]]
 
@@ -104,14 +104,14 @@ class RingHistory(History):
         self._had.setdefault(name, set()).add((at.number, box))
 
     def is_whole(self) -> bool:
-        """Whether, for every corner of a box, everybody around it has its two ring neighbours."""
+        """Whether everybody has its two ring neighbours at every point of its box (Sub-2-Sub, Figure 3)."""
         peers = [each for who in self.participants if who.is_live for each in who.descriptors()]
-        for corner in {corner for own, _ in peers for corner in (own.low, own.high)}:
-            ring = sorted((own.id, known) for own, known in peers if own.matches(corner))
-            for place, (id, known) in enumerate(ring):
-                after = ring[(place + 1) % len(ring)]
-                if len(ring) > 1 and (after[0] not in known or id not in after[1]):
-                    return False
+        for own, known in peers:
+            others = [each for each, _ in peers if each is not own]
+            low, high = [each.low for each in others], [each.high for each in others]
+            ring = select_ring(own.low, own.high, own.id, low, high, [each.id for each in others])
+            if not {others[place].id for place in (*ring.successors, *ring.predecessors)} <= known:
+                return False
         return True
 
     async def publish(self) -> None:
@@ -124,10 +124,9 @@ class RingHistory(History):
         point = dice.choice([box[0], box[1], [dice.random() for _ in range(self.attributes)]])
         publisher = dice.choice(live)
         task = publisher.machine.start(publisher.node.publish(point))
-        await asyncio.wait([task], timeout=SPREAD * PERIOD)
-        if not task.done():
-            return
-        self.expect(task.result().name, point)
+        published = await self._finish(task, SPREAD)
+        if published:
+            self.expect(published.name, point)
 
     def expect(self, name: bytes, point: list[float]) -> None:
         """Expect an event at all that want it and are there."""
