@@ -220,6 +220,10 @@ class History(ABC):
         """Whether the others can do without a participant for good."""
         return True
 
+    def may_part(self) -> bool:
+        """Whether parts that have forgotten one another can find together again."""
+        return True
+
     @abstractmethod
     def faults(self) -> list[Fault]:
         """Kinds of faults there may be."""

@@ -84,6 +84,7 @@ class RingHistory(History):
     def __init__(self, seed: int, plan: Any = None) -> None:
         super().__init__(seed, plan)
         self.attributes = self.dice.choice([1, 1, 2, 3])
+        self._has_parted = False
         self._wanted: dict[bytes, set[tuple[int, int]]] = {}  # participants, and which of their boxes
         self._had: dict[bytes, set[tuple[int, int]]] = {}
 
@@ -94,6 +95,15 @@ class RingHistory(History):
     def further_faults(self) -> list[Fault]:
         """Leaving, long absences, and changed subscriptions."""
         return [*FURTHER, changed_subscription]
+
+    def may_crash(self, participant: Participant) -> bool:
+        """Whether nobody may need it as its contact, the one address it was given, after a long partition."""
+        return not self._has_parted
+
+    def may_part(self) -> bool:
+        """Whether all participants, and so the contacts that they were given, are there or will return."""
+        self._has_parted = self._has_parted or not any(each.machine.crashed for each in self.participants)
+        return self._has_parted
 
     def new_participant(self, number: int) -> Subscriber:
         """A subscriber."""

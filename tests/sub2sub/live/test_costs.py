@@ -260,9 +260,12 @@ def test_a_connection_is_kept_while_an_answer_is_on_its_way() -> None:
 
     async def test() -> None:
         async def answer_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            frame = PROTOCOL.decode(await reader.readexactly(PROTOCOL.size_of(await reader.readexactly(4))))
-            await asyncio.sleep(0.2)
-            writer.write(encode(Frame(frame.sender, frame.to, m.Probed(frame.message.exchange))))
+            with closing(writer):
+                size = PROTOCOL.size_of(await reader.readexactly(4))
+                frame = PROTOCOL.decode(await reader.readexactly(size))
+                await asyncio.sleep(0.2)
+                writer.write(encode(Frame(frame.sender, frame.to, m.Probed(frame.message.exchange))))
+                await reader.read()
 
         servers = [await asyncio.start_server(answer_late, "127.0.0.1", 0) for _ in range(6)]
         peers = [Descriptor.of(7, [0.0], [1.0], each.sockets[0].getsockname()) for each in servers]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from contextlib import closing
 from functools import partial
 
 import pytest
@@ -84,7 +85,8 @@ def test_frames_make_a_node_dial_only_so_fast() -> None:
         async def count(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             nonlocal dialled
             dialled += 1
-            await reader.read()
+            with closing(writer):
+                await reader.read()
 
         third_party = [await asyncio.start_server(count, "127.0.0.1", 0) for _ in range(60)]
         ports = [server.sockets[0].getsockname()[1] for server in third_party]
@@ -147,7 +149,8 @@ def test_a_host_that_is_connected_to_a_node_is_tried_again_soon() -> None:
     network, arrived = Network(1), list[bytes]()
 
     async def note(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        arrived.append(await reader.read(1))
+        with closing(writer):
+            arrived.append(await reader.read(1))
 
     async def test() -> None:
         here, there = network.machine("10.0.0.1"), network.machine("10.0.0.2")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 
 import pytest
 
@@ -69,10 +70,12 @@ def test_an_event_is_handed_to_two_entries_so_that_one_cannot_swallow_it() -> No
         swallowed: list[bytes] = []
 
         async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            while prefix := await reader.read(4):
-                frame = PROTOCOL.decode(await reader.readexactly(PROTOCOL.size_of(prefix)))
-                swallowed.append(frame.message.name)
-                writer.write(encode(Frame(frame.sender, frame.to, m.Taken(frame.message.name, took=True))))
+            with closing(writer):
+                while prefix := await reader.read(4):
+                    frame = PROTOCOL.decode(await reader.readexactly(PROTOCOL.size_of(prefix)))
+                    name = frame.message.name
+                    swallowed.append(name)
+                    writer.write(encode(Frame(frame.sender, frame.to, m.Taken(name, took=True))))
 
         server = await asyncio.start_server(swallow, "127.0.0.1", 0)
         liar = Descriptor.of(7, [0.0], [1.0], server.sockets[0].getsockname())

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import weakref
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 
 import pytest
 
@@ -30,17 +31,16 @@ def play(test: Play, conditions: Conditions = CALM) -> VirtualLoop:
 
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while data := await reader.read(1000):
-        writer.write(data)
-    writer.close()
+    with closing(writer):
+        while data := await reader.read(1000):
+            writer.write(data)
 
 
 async def dial(data: bytes = b"x", least: int = 1) -> bytes:
     reader, writer = await asyncio.open_connection("b", 1)
-    writer.write(data)
-    answer = await reader.readexactly(least)
-    writer.close()
-    return answer
+    with closing(writer):
+        writer.write(data)
+        return await reader.readexactly(least)
 
 
 def test_a_round_trip_takes_the_time_of_four_messages() -> None:
@@ -95,8 +95,9 @@ def test_a_cut_is_of_one_direction() -> None:
         heard = []
 
         async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            heard.append(await reader.read(10))
-            writer.write(b"answer")
+            with closing(writer):
+                heard.append(await reader.read(10))
+                writer.write(b"answer")
 
         await b.start(asyncio.start_server(listen, "b", 1))
         asking = a.start(dial())
@@ -112,17 +113,19 @@ def test_a_cut_is_of_one_direction() -> None:
 def test_a_reader_that_does_not_read_holds_its_writer_back() -> None:
     async def test(network: Network, a: Machine, b: Machine) -> None:
         async def sleep(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await asyncio.sleep(1e6)
+            with closing(writer):
+                await asyncio.sleep(1e6)
 
         async def flood() -> int:
             _, writer = await asyncio.open_connection("b", 1)
             sent = 0
             try:
                 async with asyncio.timeout(1000.0):
-                    while True:
-                        writer.write(bytes(10_000))
-                        sent += 10_000
-                        await writer.drain()
+                    with closing(writer):
+                        while True:
+                            writer.write(bytes(10_000))
+                            sent += 10_000
+                            await writer.drain()
             except TimeoutError:
                 return sent
 
@@ -139,14 +142,16 @@ def test_messages_meet_the_conditions_that_are_set() -> None:
         arrived = []
 
         async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            while data := await reader.read(1):
-                arrived.append(data[0])
+            with closing(writer):
+                while data := await reader.read(1):
+                    arrived.append(data[0])
 
         async def talk() -> None:
             _, writer = await asyncio.open_connection("b", 1)
-            for k in range(200):
-                writer.write(bytes([k]))
-            await asyncio.sleep(100.0)
+            with closing(writer):
+                for k in range(200):
+                    writer.write(bytes([k]))
+                await asyncio.sleep(100.0)
 
         await b.start(asyncio.start_server(listen, "b", 1))
         await a.start(talk())
