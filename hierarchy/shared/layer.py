@@ -1,11 +1,11 @@
-"""The layer that keeps CAMCAST's tables on the rings' overlay, for all peers at once.
+"""The layer that maintains CAMCAST's tables on the overlay of the rings, for a population.
 
-CAMCAST, Section 3.2, on the links of Sub-2-Sub, Section 4: a topic is a range, so a peer with the same range
-is a member of one's community, and one with the tightest enclosing range a member of the super-community.
-`hierarchy.shared.peer` says what a peer does in a cycle; this is the same, compiled. Neither paper has this
-layer: CAMCAST leaves topic tables to a membership service, and keeps super-topic tables by asking their
-entries (Figure 6); Sub-2-Sub has no tables. No peer is told the tree of topics: all it uses are the ranges in
-descriptors that it was sent.
+CAMCAST, Section 3.2, on the links of Sub-2-Sub, Section 4. A topic is a range, so peers with the same range
+are members of one community, and peers with the tightest enclosing range are members of the super-community.
+`hierarchy.shared.peer` defines what a peer does in a cycle; this layer does the same, compiled. Neither paper
+has it: in CAMCAST a membership service maintains topic tables, and peers maintain super-topic tables by
+asking their entries (Figure 6); Sub-2-Sub has no tables. No peer knows the tree of topics: peers use only the
+ranges in descriptors that they received.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class NestedTables(LayerBase):
     Parameters
     ----------
     topical : (n,) uint8
-        1 for peers whose subscription is a topic's; read anew in every cycle.
+        1 for peers that subscribe to a topic; read in every cycle.
     cyclon, vicinity, points, ring
-        The layers whose links feed this one; stepped by the engine, before it.
+        The layers whose links feed this one; the engine steps them first.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class NestedTables(LayerBase):
         self._counts = np.zeros((n, 6), np.int64)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
-        """Let every live peer keep its tables."""
+        """Let every live peer maintain its tables."""
         given, population = self.settings, self.population
         settings = StepSettings(
             given.neighbours, cycle - given.max_age if given.max_age else 0,
@@ -103,7 +103,7 @@ class NestedTables(LayerBase):
     def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Messages and bytes of the last cycle, by peer."""
         messages, _, same, other, _, _ = self._counts.T
-        # A message says once which range its sender has; of those with another range it says it each time.
+        # A message has the range of its sender once, and the range of each peer with another range.
         own, known = DESCRIPTOR + RANGE * self.population.d, DESCRIPTOR
         return messages.copy(), (HEADER + own) * messages + known * same + own * other
 
@@ -118,7 +118,7 @@ class NestedTables(LayerBase):
         return view_links(np.concatenate([self.equals, self.above, self.below], axis=1))
 
     def grow(self, moved: Renumbering) -> None:
-        """Go on with more peers; `topical` is the overlay's."""
+        """Go on with more peers; the overlay updates `topical`."""
         self.equals, self.above, self.below = (
             moved.links(table) for table in (self.equals, self.above, self.below)
         )

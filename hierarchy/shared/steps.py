@@ -1,6 +1,6 @@
-"""What a peer of the shared overlay does in its turn, compiled: hear, ask, exchange.
+"""The turn of a peer of the shared overlay, compiled: it hears of peers, asks, and exchanges tables.
 
-`hierarchy.shared.peer` says the same for one peer, to be read first.
+Read `hierarchy.shared.peer` first: it does the same for one peer.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from sub2sub.overlay.views import FREE, link, peer_of, sample, stamp_of
 from sub2sub.ring.pool import PEER, STAMP, get, size_of
 from sub2sub.ring.tombstones import set_tombstone
 
-MESSAGES, FAILED, SAME, OTHER, ASKED, GREETED = range(6)  # counted by sender; links of equals and of others
+MESSAGES, FAILED, SAME, OTHER, ASKED, GREETED = range(6)  # counts of a sender; links to equals, to others
 
 
 class StepSettings(NamedTuple):
-    """The settings as numbers, and what follows from them in one cycle."""
+    """The settings as numbers, and the values for one cycle."""
 
     neighbours: int
     oldest_allowed: int  # least stamp to keep or accept
-    suspect: int  # entries not heard from since are asked
+    suspect: int  # entries with a smaller stamp are asked whether they are there
     patience: int
     cycle: int
 
 
 class Net(NamedTuple):
-    """How messages travel: faults, how often each is sent, and the key of the draws for greetings."""
+    """The network: faults, copies of a message at most, and the key of the draws for greetings."""
 
     faults: Faults
     tries: int
@@ -56,7 +56,7 @@ class Net(NamedTuple):
 
 
 class TableContents(NamedTuple):
-    """What a message of an exchange holds: a copy of all tables of its sender."""
+    """The contents of a message of an exchange: a copy of all tables of its sender."""
 
     equals: NDArray[np.int64]
     above: NDArray[np.int64]
@@ -74,7 +74,7 @@ class Feeds(NamedTuple):
 
 @rule
 def _send(net, a, b, bits, same, other, counts):
-    """Send a message until it arrives, as often as allowed; whether it did.
+    """Send a message, again while it is lost, as often as allowed; return whether it arrived.
 
     It names `same` peers with the sender's range, and `other` peers with other ranges.
     """
@@ -88,7 +88,7 @@ def _send(net, a, b, bits, same, other, counts):
 
 @rule
 def _forget(state, i, j, cycle):
-    """Let i forget a peer that was silent."""
+    """Let i forget a peer that did not answer."""
     remove(state.equals[i], j)
     remove(state.above[i], j)
     remove(state.below[i], j)
@@ -97,7 +97,7 @@ def _forget(state, i, j, cycle):
 
 @apart
 def _hear(state, i, word, settings, net, counts):
-    """Let i hear of a peer from others; greet a new neighbour, and forget it if it does not answer."""
+    """Offer i a link that it received; i greets a new neighbour, and forgets it if it does not answer."""
     if not accept(state, i, word, settings, False):
         return
     j = peer_of(word)
@@ -141,7 +141,7 @@ def _copy(row, out):
 
 @rule
 def _copy_tables(state, i, out):
-    """Write what i tells an equal, all it has; how many equals and how many others."""
+    """Copy the tables of i; return the number of equals and of others."""
     same = _copy(state.equals[i], out.equals)
     above = _copy(state.above[i], out.above)
     return same, above + _copy(state.below[i], out.below)
@@ -175,7 +175,7 @@ def _exchange(state, i, j, settings, net, draws, first, scratch, counts):
 
 @rule
 def _exchange_with_nearest(state, i, settings, net, draws, scratch, counts):
-    """Exchange tables with the nearest successor, then the nearest predecessor, until these stay the same."""
+    """Exchange tables with the nearest successor until it stays the same, then with the predecessor."""
     n, done = state.equals.shape[0], 0
     for side in range(2):
         before = np.int64(-1)
@@ -193,8 +193,9 @@ def _exchange_with_nearest(state, i, settings, net, draws, scratch, counts):
 
 @rule
 def _exchange_tables(state, i, settings, net, draws, scratch, counts):
-    """Exchange tables with equals: newcomers with the nearest, others with the one heard from least
-    recently, of all equals and of the neighbours in alternate cycles.
+    """Exchange tables with equals: newcomers with the nearest, others with the oldest entry.
+
+    That is the oldest of all equals and the oldest of the neighbours in alternate cycles.
     """
     cycle, n = settings.cycle, state.equals.shape[0]
     if cycle - state.since[i] < HASTE:
@@ -212,7 +213,7 @@ def _exchange_tables(state, i, settings, net, draws, scratch, counts):
 
 @rule
 def _ways(state, table, i):
-    """How many entries of a table have a range that is that of i, or encloses it."""
+    """The number of entries of a table that lead to i's topic: their ranges equal or enclose that of i."""
     ways = 0
     for place in range(entries(table)):
         peer = peer_of(table[place])
@@ -222,7 +223,7 @@ def _ways(state, table, i):
 
 @rule
 def _hear_ways(state, i, table, settings, net, counts):
-    """Let i hear of those."""
+    """Offer i the entries of a table that lead to its topic."""
     for place in range(entries(table)):
         word = table[place]
         if peer_of(word) != i and encloses(state.boxes, peer_of(word), i):
@@ -231,7 +232,7 @@ def _hear_ways(state, i, table, settings, net, counts):
 
 @rule
 def _ask(state, i, j, settings, net, draws, step, counts):
-    """Ask a peer with an enclosing or enclosed range for its community, and for ways to i's own topic."""
+    """Ask a peer with an enclosing or enclosed range for some equals, and for ways to the topic of i."""
     first = ASKS + step * DRAWS
     counts[i, ASKED] += 1
     if not _send(net, i, j, draw(draws, first), 0, 0, counts):
@@ -250,13 +251,13 @@ def _ask(state, i, j, settings, net, draws, step, counts):
         _hear_ways(state, i, state.above[j], settings, net, counts)
     else:
         _forget(state, i, j, settings.cycle)
-    # Only now: in the directory of j, i would replace the peer that knows the way.
+    # After the answer: in the directory of j, i would replace the peer that leads to i's topic.
     accept(state, j, link(i, settings.cycle), settings, True)
 
 
 @rule
 def _freshest_below(state, i, asked, count):
-    """The directory's entry that was heard from last, of those not asked."""
+    """The freshest entry of the directory that was not asked; -1 for none."""
     best = np.int64(-1)
     for place in range(entries(state.below[i])):
         word, is_asked = state.below[i, place], False
@@ -269,7 +270,7 @@ def _freshest_below(state, i, asked, count):
 
 @rule
 def _tightest(state, i, asked, count):
-    """The tightest of the super-topic entries that were not asked, of equals the one heard from last."""
+    """The tightest super-topic entry that was not asked, the freshest of equals; -1 for none."""
     best, least = np.int64(-1), np.inf
     for place in range(entries(state.above[i])):
         word, is_asked = state.above[i, place], False
@@ -283,9 +284,9 @@ def _tightest(state, i, asked, count):
 
 @rule
 def _search(state, i, settings, net, draws, asked, counts):
-    """Ask the tightest enclosing peer known, and the tighter ones it names, until an equal is known.
+    """Ask the tightest enclosing peer, then tighter ones that it names, until an equal is known.
 
-    Where no enclosing ones are left, those below are asked.
+    If no enclosing peer is left, peers of subtopics are asked.
     """
     for step in range(asked.shape[0]):
         j = _tightest(state, i, asked, step)
@@ -301,7 +302,7 @@ def _search(state, i, settings, net, draws, asked, counts):
 
 @rule
 def _look_above(state, i, settings, net, draws, asked, counts):
-    """Search where that is due; otherwise ask the super-topic entry heard from least recently, if suspect."""
+    """Search if that is due; otherwise ask the oldest super-topic entry, if it is suspect."""
     cycle, alone, patience = settings.cycle, state.equals[i, 0] == FREE, settings.patience
     if 2 * entries(state.equals[i]) < state.equals.shape[1]:
         patience = max(patience // SEARCHES, 1)
@@ -317,7 +318,7 @@ def _look_above(state, i, settings, net, draws, asked, counts):
 
 @hot
 def keep_tables(state, feeds, settings, net, key, scratch, counts):
-    """Let every live peer with a topic take its turn."""
+    """Let every live peer that subscribes to a topic take its turn."""
     own_copy, partner_copy, asked = scratch
     for i in range(state.equals.shape[0]):
         if net.faults.alive[i] == 0 or state.topical[i] == 0:

@@ -1,7 +1,7 @@
 """Ring views of a population that has grown (`sub2sub.overlay.growth`).
 
-Neighbours, stamps and witnesses stay as they are. What peers have tried (`sub2sub.ring.pool.TRIED`) and what
-they know to be covered (`sub2sub.ring.shadow`) depends on numbers: it is forgotten and found out anew, which
+Neighbours, stamps and witnesses stay as they are. The peers tried (`sub2sub.ring.pool.TRIED`) and the depths
+of the shadow (`sub2sub.ring.shadow`) depend on numbers of peers: they are cleared and learnt again, which
 changes no decision. A tombstone moves to the slot of the new number.
 """
 
@@ -17,7 +17,7 @@ from sub2sub.ring.tombstones import slot_of
 
 
 def grow_pool(pool: RingPool, moved: Renumbering) -> RingPool:
-    """The views with everybody's new number."""
+    """The views with the new numbers of all peers."""
     _, at = places_of(pool)
     words = pool.words.copy()
     words[at] = moved.peers(pool.words[at])

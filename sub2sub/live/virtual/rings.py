@@ -1,4 +1,4 @@
-"""Histories of Sub-2-Sub nodes: whole when the rings of all points are complete."""
+"""Histories of Sub-2-Sub nodes, whose overlay is whole when all rings are complete."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Box = tuple[list[float], list[float]]
 
 
 class Subscriber(Participant):
-    """A node with one subscription or two."""
+    """A node with one or two subscriptions."""
 
     history: RingHistory
 
@@ -71,7 +71,7 @@ class Subscriber(Participant):
         return [(each.own, set(each.core.ring.view)) for each in self.node.subscriptions.values()]
 
     def excesses(self) -> list[str]:
-        """What is beyond its limits."""
+        """The limits that it exceeds."""
         cores = [each.core for each in self.node.subscriptions.values()]
         return [*host_excesses(self.node), *(line for core in cores for line in core_excesses(core))]
 
@@ -89,7 +89,7 @@ class RingHistory(History):
         self._had: dict[bytes, set[tuple[int, int]]] = {}
 
     def faults(self) -> list[Fault]:
-        """Everything, lies included."""
+        """All faults, and attacks."""
         return [*FAULTS, *ATTACKS]
 
     def further_faults(self) -> list[Fault]:
@@ -114,7 +114,7 @@ class RingHistory(History):
         self._had.setdefault(name, set()).add((at.number, box))
 
     def is_whole(self) -> bool:
-        """Whether everybody has its two ring neighbours at every point of its box (Sub-2-Sub, Figure 3)."""
+        """Whether all peers have their two ring neighbours at every point (Sub-2-Sub, Figure 3)."""
         peers = [each for who in self.participants if who.is_live for each in who.descriptors()]
         for own, known in peers:
             others = [each for each, _ in peers if each is not own]
@@ -125,7 +125,7 @@ class RingHistory(History):
         return True
 
     async def publish(self) -> None:
-        """Publish from anybody, at a corner of somebody's box or anywhere."""
+        """Publish from any participant, at a corner of a box or at a random point."""
         dice = self.dice
         live = [each for each in self.participants if each.is_live]
         if not live:
@@ -139,7 +139,7 @@ class RingHistory(History):
             self.expect(published.name, point)
 
     def expect(self, name: bytes, point: list[float]) -> None:
-        """Expect an event at all that want it and are there."""
+        """Expect an event at all live participants that subscribe to it."""
         self._wanted[name] = {
             (each.number, box)
             for each in self.participants
@@ -149,7 +149,7 @@ class RingHistory(History):
         }
 
     def missing(self) -> list[str]:
-        """Which participant did not get an event."""
+        """A line for each participant that did not get an event."""
         return [
             f"node {number} did not get an event"
             for name, wanted in self._wanted.items()
