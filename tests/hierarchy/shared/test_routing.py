@@ -38,7 +38,7 @@ def overlay_of(
 
 @pytest.mark.parametrize("ranges", [False, True], ids=["topics", "topics and ranges"])
 @pytest.mark.parametrize("route", [CamcastRoute(c=3, g=20), RINGS], ids=["camcast", "rings"])
-def test_events_reach_all_they_are_meant_for_and_nobody_else(route, ranges) -> None:
+def test_events_reach_all_matching_peers_and_no_others(route, ranges) -> None:
     for seed in range(3):
         overlay, _, events, publishers = overlay_of(300, seed, ranges)
         outcome = overlay.spread(events, publishers, route)
@@ -116,7 +116,7 @@ def test_a_publication_chooses_its_route_through_one_method() -> None:
         overlay.publish(events, settings=CamcastRoute())
 
 
-def test_who_has_joined_may_publish_once_it_knows_who_is_above() -> None:
+def test_a_newcomer_may_publish_once_it_has_a_super_topic_entry() -> None:
     overlay, *_ = overlay_of(200, 4, ranges=True)
     ready = overlay.ready()
     assert (ready == (overlay.topical == 1)).all()
@@ -127,7 +127,7 @@ def test_who_has_joined_may_publish_once_it_knows_who_is_above() -> None:
     assert overlay.ready()[newcomers].all()
 
 
-def test_publishing_waits_until_it_is_known_who_is_above() -> None:
+def test_publishing_waits_until_publishers_have_super_topic_entries() -> None:
     people, nested = population(200, 4, False)
     overlay = SharedOverlay(people, None, 4, topics=nested)
     overlay.bootstrap()

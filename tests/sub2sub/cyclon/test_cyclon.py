@@ -59,7 +59,7 @@ def test_the_kernel_decides_as_its_peer_does(history: History) -> None:
 
 @settings(max_examples=60)
 @given(histories(most=40))
-def test_a_view_never_holds_its_owner_a_double_or_more_than_its_room(history: History) -> None:
+def test_a_view_never_holds_its_owner_duplicates_or_more_than_its_room(history: History) -> None:
     for cycle, layer, _, _ in run(history):
         places = np.arange(layer.view.shape[1])
         assert (layer.size <= history.cyclon.view).all()
@@ -90,7 +90,7 @@ some_peers = st.lists(st.integers(1, 57), max_size=19, unique=True)
 
 @settings(max_examples=100)
 @given(some_peers, some_peers, st.integers(1, 20), st.integers(0, 1000))
-def test_a_swap_loses_nobody_whom_only_one_side_knew(
+def test_a_shuffle_loses_no_peer_that_only_one_side_knew(
     mine: list[int], its: list[int], shuffle: int, seed: int
 ) -> None:
     """A link that both send to each other is discarded by both and overwritten by both, as published."""
@@ -100,9 +100,7 @@ def test_a_swap_loses_nobody_whom_only_one_side_knew(
 
 
 @given(st.permutations(range(2, 41)), st.integers(1, 20), st.integers(0, 1000))
-def test_full_views_that_share_nobody_swap_links_one_for_one(
-    others: list[int], shuffle: int, seed: int
-) -> None:
+def test_full_disjoint_views_swap_links_one_for_one(others: list[int], shuffle: int, seed: int) -> None:
     """Told of the peers, where one exchange can be had alone."""
     everybody = descriptors([[(0.0, 1.0)]] * 41)
     peer, partner = (CyclonPeer(own, CyclonSettings(20, shuffle)) for own in everybody[:2])
@@ -115,7 +113,7 @@ def test_full_views_that_share_nobody_swap_links_one_for_one(
     assert len(peer.view) == len(partner.view) == 20
 
 
-def test_links_to_the_dead_vanish() -> None:
+def test_links_to_dead_peers_disappear() -> None:
     n = 300
     layer, network = Cyclon(n, seed=3), Network.whole(n)
     layer.join(np.arange(n), (np.arange(n) + 1) % n, cycle=0)

@@ -43,7 +43,7 @@ def nearest_first(*peers: Descriptor) -> list[Descriptor]:
     return sorted(peers, key=lambda each: min((each.id - OWN.id) % 2**64, (OWN.id - each.id) % 2**64))
 
 
-def test_a_candidate_is_taken_up_when_it_has_answered() -> None:
+def test_a_candidate_is_accepted_when_it_has_answered() -> None:
     made = core()
     sends = told_of(made, NEAR)
     [(to, number)] = probes(sends)
@@ -54,7 +54,7 @@ def test_a_candidate_is_taken_up_when_it_has_answered() -> None:
     assert [(send.to, type(send.message)) for send in hellos] == [(NEAR, m.Hello)]
 
 
-def test_a_silent_candidate_hides_nobody() -> None:
+def test_a_silent_candidate_does_not_hide_other_peers() -> None:
     made = core()
     first, second = nearest_first(NEAR, FAR)
     [(to, number)] = probes(told_of(made, NEAR, FAR))
@@ -71,7 +71,7 @@ def test_a_candidate_is_not_asked_twice_at_once() -> None:
     assert probes(told_of(made, NEAR)) == []
 
 
-def test_candidates_that_never_answer_are_given_up() -> None:
+def test_candidates_that_never_answer_are_not_accepted() -> None:
     made = core()
     told_of(made, NEAR)
     for _ in range(made.settings.patience + 1):
@@ -81,7 +81,7 @@ def test_candidates_that_never_answer_are_given_up() -> None:
     assert NEAR.id not in made.ring.view
 
 
-def test_whatever_others_tell_few_are_probed_at_once() -> None:
+def test_few_candidates_are_probed_at_once_however_many_messages_name() -> None:
     made, asked = core(), 0
     for number in range(4 * VERIFICATIONS):
         asked += len(probes(told_of(made, peer(1000 + number))))

@@ -245,9 +245,7 @@ def test_a_layer_that_runs_out_of_space_goes_on_where_it_stopped(history: Histor
 
 @settings(max_examples=20)
 @given(histories(), st.integers(1, CYCLES - 1))
-def test_a_layer_taken_up_from_a_checkpoint_goes_on_as_if_nothing_had_happened(
-    history: History, at: int
-) -> None:
+def test_a_layer_restored_from_a_checkpoint_continues_as_without_one(history: History, at: int) -> None:
     straight, cyclon, vicinity = ring_of(history)
     live(history, straight, cyclon, vicinity, range(1, at))
     resumed, *below = ring_of(History(**settings_of(history)))
@@ -303,7 +301,7 @@ def views(overlay: Overlay) -> dict[int, set[int]]:
 
 @pytest.mark.parametrize("paper", [True, False])
 @pytest.mark.parametrize(("d", "grid"), [(1, True), (1, False), (2, True), (3, False), (3, True), (5, False)])
-def test_settled_views_are_the_selection_from_everybody(d: int, grid: bool, paper: bool) -> None:
+def test_converged_views_are_the_selection_from_all_peers(d: int, grid: bool, paper: bool) -> None:
     n = 120
     lows, highs = subscriptions(d, n, grid, seed=d)
     people = Population.of(lows, highs, seed=d)
@@ -325,7 +323,7 @@ def test_a_capped_view_stays_within_its_cap() -> None:
     assert max(len(view) for view in views(overlay).values()) == 7
 
 
-def test_a_clock_finer_than_cycles_tells_each_lasting_neighbour_once():
+def test_with_a_finer_clock_each_lasting_neighbour_gets_one_hello():
     own, other = (Descriptor.of(id, [0.0], [1.0]) for id in (1, 2))
     peer = RingPeer(own, RingSettings(hello_after=200))
     peer.consider([Link(other, 130)], 130)

@@ -58,7 +58,7 @@ def test_peers_find_the_nearest_of_all() -> None:
         assert set(stack.neighbours("vicinity", peer).tolist()) == nearest
 
 
-def test_the_usual_distance_as_a_function_builds_the_same_rings() -> None:
+def test_with_the_usual_distance_as_a_function_all_events_arrive() -> None:
     low = np.random.default_rng(1).random((150, 2)) * 0.7
     overlay = Overlay.of(low, low + 0.3, seed=1, proximity=numba.njit(_apart)).run(30)
     assert overlay.publish(np.random.default_rng(2).random((60, 2))).hit_ratio == 1.0
@@ -81,7 +81,7 @@ def test_a_dead_peer_is_forgotten() -> None:
         (lambda a, b: "near", "expected a function of two profiles"),
     ],
 )
-def test_what_is_no_distance_is_refused(distance, message: str) -> None:
+def test_a_function_that_is_no_distance_is_refused(distance, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Overlay.of([[0.0], [0.2]], [[1.0], [0.9]], proximity=distance, settings=OverlaySettings())
     with pytest.raises(InputError, match="expected none beside"):
