@@ -1,4 +1,4 @@
-"""The tables of the shared overlay: kernels decide as their peer does, and hold what they should."""
+"""The tables of the shared overlay: kernels make the same decisions as `TablePeer`, with correct entries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATHS = [".a", ".b", ".a.x", ".a.y", ".a.x.p", ".a.x.q", ".b.z"]
 
 
 def population(n: int, seed: int, ranges: bool = False) -> tuple[Population, NestedRanges]:
-    """Subscribers of a small tree and, if asked for, some with ranges that are no topics."""
+    """Subscribers of a small tree and, on request, some with ranges that are no topics."""
     nested, rng = NestedRanges(TopicTree.from_paths(PATHS), span=4096), np.random.default_rng(seed)
     bounds = nested.bounds()[rng.integers(0, len(PATHS) + 1, n)].astype(float)
     if ranges:
@@ -108,7 +108,7 @@ def settled(n: int = 300, seed: int = 3, cycles: int = 30, loss: float = 0.0) ->
 
 
 def whole_share(overlay: SharedOverlay) -> float:
-    """Share of those alive that know their whole community, or the nearest of it, and what is above."""
+    """Share of live peers that know their whole community, or its nearest members, and the one above."""
     alive = overlay.network.alive == 1
     lows, highs = (side[:, 0] for side in overlay.population.ranges())
     n, room = overlay.tables.equals.shape

@@ -1,4 +1,4 @@
-"""Peers cut off by chance find back, and nobody asks without need."""
+"""Isolated peers find the overlay again, and no peer asks without need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ N, VIEW = 200, 8
 
 
 def islands(patience: int) -> tuple[Cyclon, Rendezvous, Network]:
-    """Pairs of peers that know nobody but each other."""
+    """Pairs of peers that know only each other."""
     cyclon = Cyclon(N, CyclonSettings(view=VIEW, shuffle=4, retry=3), seed=1)
     rendezvous = Rendezvous(cyclon, patience, seed=1)
     for layer in (cyclon, rendezvous):

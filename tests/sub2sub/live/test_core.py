@@ -1,4 +1,4 @@
-"""Cores under anything that can be said to them."""
+"""Cores that receive any messages, true or false."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def peer(id: int, low: float = 0.0, high: float = 1.0) -> Descriptor:
 
 
 def acquaint(made: Core, other: Descriptor, dice: Draws) -> None:
-    """Let a core take up a neighbour that answers its probe."""
+    """Let a core accept a neighbour that answers its probe."""
     for send in made.receive(m.Hello(other), other.id, dice):
         assert isinstance(send.message, m.Probe)
         made.receive(m.Probed(send.message.exchange), other.id, dice)
 
 
 def sound(peer: Core) -> None:
-    """What must hold of a core's state, whatever it was told."""
+    """Invariants of a core's state after any messages."""
     s = peer.settings.overlay
     views = [[link.peer.id for link in view] for view in (peer.random.view, peer.near.view)]
     for view, room in zip(views, (s.cyclon.view, s.vicinity.view), strict=True):
@@ -185,7 +185,7 @@ def test_an_event_with_the_most_hops_is_delivered_and_not_forwarded() -> None:
 
 
 def test_a_newcomer_also_learns_of_peers_that_its_ring_view_does_not_need() -> None:
-    """On its way to its neighbours it asks peers that do not overlap it, which its ring view has refused."""
+    """On its walk it asks peers that do not overlap it, which its ring view has refused."""
     newcomer, contact, far = core(), peer(5, 8.0, 9.0), peer(6, 6.0, 7.0)
     (ask,) = newcomer.enter([contact])
     assert not newcomer.ring.need.may_be_needed(far)  # remembered as refused

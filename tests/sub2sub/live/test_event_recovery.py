@@ -42,7 +42,7 @@ def lacking(made: Core, names: list[bytes], teller: str) -> tuple[bytes, ...]:
 
 
 def test_a_peer_that_announces_events_and_sends_none_does_not_stop_recovery_from_others() -> None:
-    """One that told of an event first was the only one asked, and 16 digests were all that could be."""
+    """Only the first peer that announced an event was asked, and 16 digests filled the memory."""
     made = Core(OWN, lambda event: None, settings(10), unit=100)
     for teller, asked in (("10.9.9.9", True), ("10.9.9.9", False), ("10.0.0.1", True), ("10.0.0.2", True)):
         assert lacking(made, [EVENT.name], teller) == ((EVENT.name,) if asked else ())

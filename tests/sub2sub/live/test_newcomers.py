@@ -1,4 +1,4 @@
-"""Live peers verify candidates before they take them up, and newcomers ask for their neighbours at once."""
+"""Live peers verify candidates before they accept them, and newcomers ask for their neighbours at once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def core() -> Core:
 
 
 def told_of(made: Core, *peers: Descriptor) -> list[m.Send]:
-    """Let a partner tell of peers that nobody has heard from for five cycles; what is sent besides."""
+    """Let a partner name peers that nobody has heard from for five cycles; return the other messages sent."""
     message = m.Ring(1, PARTNER, m.Mentions(), m.Mentions.of(*(m.Mention(each, OLD, 0) for each in peers)))
     return [send for send in made.receive(message, PARTNER.id, DRAWS) if send.to]
 

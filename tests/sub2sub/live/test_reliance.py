@@ -1,4 +1,4 @@
-"""Whom a live peer relies on to pass events on, and what it does about the others."""
+"""Which peers a live peer relies on to forward events, and how it treats the others."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def answered_ticks(made: Core, cycles: int) -> None:
 
 
 def targets(made: Core, number: int, took: bool = True) -> set[int]:
-    """To whom an event that was published here is sent; all take it."""
+    """The peers to which an event published here is sent; all take it."""
     event = m.Event(number.to_bytes(16, "big"), (0.5,), 0, b"")
     sent = {send.to.id for send in made.publish(event, draws()) if send.to}
     for id in sent if took else ():

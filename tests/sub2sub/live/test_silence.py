@@ -1,4 +1,4 @@
-"""What a core makes of silence and of late replies: an exchange is open for just `patience` cycles.
+"""How a core handles missing and late replies: an exchange is open for exactly `patience` cycles.
 
 And the other places where live and simulated peers differ (docs/live.md, "Where live and simulated differ").
 """
@@ -196,7 +196,7 @@ def test_without_two_sided_exchanges_a_missing_reply_is_no_failure() -> None:
 
 
 def test_a_request_during_an_open_shuffle_loses_no_link() -> None:
-    """What was sent away and overwritten meanwhile is not overwritten again."""
+    """Links that were sent and overwritten meanwhile are not overwritten again."""
     overlay = OverlaySettings()
     overlay = replace(overlay, cyclon=replace(overlay.cyclon, view=2, shuffle=2))
     made, dice = Core(OWN, lambda event: None, CoreSettings(overlay=overlay)), draws()
@@ -291,7 +291,7 @@ def test_a_publisher_that_has_asked_everybody_it_knows_has_nobody_left_to_ask() 
 
 
 class Delayed:
-    """A swarm whose messages take some cycles each way."""
+    """Cores whose messages take some cycles in each direction."""
 
     def __init__(self, n: int, delay: int, patience: int) -> None:
         rng = np.random.default_rng(5)
@@ -324,7 +324,7 @@ class Delayed:
         return sum(core.counts[name] for core in self.cores.values())
 
     def complete(self) -> bool:
-        """Whether everybody's ring view is what Figure 3 selects from everybody."""
+        """Whether all ring views are what Figure 3 selects from all peers."""
         return all(
             set(core.ring.view)
             == FigureThree(core.own).needed(

@@ -1,4 +1,4 @@
-"""The wire format: what goes in comes out, and nothing else comes out."""
+"""The wire format: decoding inverts encoding, and refuses all else."""
 
 from __future__ import annotations
 

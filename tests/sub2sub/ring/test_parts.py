@@ -1,4 +1,4 @@
-"""What ring views are made of, each against brute force: labels, the cover test, the shadow, one view."""
+"""The parts of ring views, each compared with brute force: labels, the cover test, the shadow, one view."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def cell_of(point: NDArray[np.int64], box: NDArray[np.int32], frame: Any) -> int
 
 
 def padded_boxes(boxes: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Boxes with attributes on which all overlap, up to a multiple of four, as labels have them."""
+    """Boxes padded to a multiple of four attributes, along which all overlap, as in labels."""
     n, _, d = boxes.shape
     wide = np.zeros((n, 2, -(-d // 4) * 4), np.int32)
     wide[:, 1], wide[:, :, :d] = 1, boxes

@@ -1,4 +1,4 @@
-"""How often messages are repeated: as peers learn from their own."""
+"""How often peers repeat messages, given the loss of their own."""
 
 from __future__ import annotations
 

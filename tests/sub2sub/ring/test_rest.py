@@ -13,7 +13,7 @@ def overlay_of(calm: int) -> Overlay:
 
 
 def requests(overlay: Overlay) -> float:
-    """Exchanges of random, and of proximity links, that a live peer begins in a cycle: mean of the last."""
+    """Mean number of exchanges of random and proximity links that a live peer begins in the last cycles."""
     (random, _), (near, _) = overlay.cyclon.spent(), overlay.vicinity.spent()  # type: ignore[attr-defined]
     return float((random.sum() + near.sum()) / 4 / overlay.network.alive.sum())
 

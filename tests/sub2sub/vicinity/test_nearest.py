@@ -1,4 +1,4 @@
-"""VICINITY by a distance given as a function: plain and compiled decide the same, and the rings are fed."""
+"""VICINITY with a distance given as a function: plain and compiled functions give the same decisions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sub2sub.vicinity.nearest import Nearest
 
 
 def _apart(a, b):
-    """Distance of two boxes, and 0 where they overlap."""
+    """Distance of two boxes, 0 if they overlap."""
     total = 0.0
     for k in range(a.shape[1]):
         gap = max(a[0, k] - b[1, k], b[0, k] - a[1, k])

@@ -1,4 +1,4 @@
-"""VICINITY: the kernel takes the decisions of its peer, and views hold the nearest peers."""
+"""VICINITY: the kernel makes the same decisions as `VicinityPeer`, and views hold the nearest peers."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ CYCLES = 16
 
 
 def run(history: History) -> Iterator[tuple[int, Vicinity, Network, dict[str, int]]]:
-    """The layer after each cycle of a history, over a CYCLON that lives through the same."""
+    """The layer after each cycle of a history, above a CYCLON with the same history."""
     cyclon, network = Cyclon(history.n, history.cyclon, history.seed), Network.whole(history.n)
     layer = Vicinity(packed_boxes(*history.boxes()), history.d, cyclon, history.vicinity, history.seed)
     cyclon.join(np.arange(history.n), history.contacts(), cycle=0)
     for cycle in range(1, CYCLES):
-        fresh = history.befall(cycle, network)
+        fresh = history.apply_faults(cycle, network)
         for each in (cyclon, layer):
             each.join(fresh, history.contacts()[fresh], cycle)
         cyclon.step(cycle, network)
@@ -99,7 +99,7 @@ def test_a_gap_is_a_distance_and_never_not_a_number(population: Population) -> N
 def settled(
     n: int, tie: Tie, cycles: int = 40, view: int = 8, width: float = 0.3
 ) -> tuple[Vicinity, Network]:
-    """A population of one attribute after some cycles; sequence IDs say nothing about the boxes."""
+    """A population of one attribute after some cycles; boxes are independent of sequence IDs."""
     rng = np.random.default_rng(n)
     lows = rng.random((n, 1))
     cyclon, network = Cyclon(n, seed=1), Network.whole(n)

@@ -171,7 +171,7 @@ def test_callbacks_of_the_same_time_run_in_the_order_in_which_they_were_schedule
 
 
 def test_no_history_depends_on_garbage_collection() -> None:
-    """A task whose last reference was a stream that it read from itself vanished now and then."""
+    """A task with no reference but that of the stream that it read from was sometimes collected."""
     ended, waited_for = list[str](), list[weakref.ref[asyncio.Future[str]]]()
 
     async def wait() -> None:
