@@ -11,7 +11,7 @@ from typing import Any
 
 from hierarchy.camcast.community import Event
 from hierarchy.camcast.settings import TopicSettings
-from hierarchy.live.liars import LIARS
+from hierarchy.live.attackers import ATTACKS
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings, supertopics
 from hierarchy.live.process import Process
@@ -92,7 +92,7 @@ class CommunityHistory(History):
 
     def faults(self) -> list[Fault]:
         """Faults of machines and of the network, and lies."""
-        return [*FAULTS, *LIARS]
+        return [*FAULTS, *ATTACKS]
 
     def new_participant(self, number: int) -> Participating:
         """A process."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from hierarchy.live.attackers import forged_goodbyes
 from hierarchy.live.histories import LEASE, CommunityHistory
-from hierarchy.live.liars import forger_of_goodbyes
 from sub2sub.live.virtual.conditions import Conditions
 from sub2sub.live.virtual.history import PERIOD, SPREAD
 
@@ -37,7 +37,7 @@ class TrialHistory(CommunityHistory):
 
     async def forged_goodbyes(self) -> None:
         """Somebody says goodbye in everybody's name; nobody believes it."""
-        await forger_of_goodbyes(self)
+        await forged_goodbyes(self)
         await self._stay_whole(LOOKS, "after forged goodbyes")
 
     async def refused_connections(self) -> None:

@@ -1,11 +1,11 @@
-"""The layer that keeps CAMCAST's tables on the rings' overlay, for all peers at once.
+"""The layer that maintains CAMCAST's tables on the overlay of the rings, for a population.
 
-CAMCAST, Section 3.2, on the links of Sub-2-Sub, Section 4: a topic is a range, so a peer with the same range
-is a member of one's community, and one with the tightest enclosing range a member of the super-community.
-`hierarchy.shared.peer` says what a peer does in a cycle; this is the same, compiled. Neither paper has this
-layer: CAMCAST leaves topic tables to a membership service, and keeps super-topic tables by asking their
-entries (Figure 6); Sub-2-Sub has no tables. No peer is told the tree of topics: all it uses are the ranges in
-descriptors that it was sent.
+CAMCAST, Section 3.2, on the links of Sub-2-Sub, Section 4. A topic is a range, so peers with the same range
+are members of one community, and peers with the tightest enclosing range are members of the super-community.
+`hierarchy.shared.peer` defines what a peer does in a cycle; this layer does the same, compiled. Neither paper
+has it: in CAMCAST a membership service maintains topic tables, and peers maintain super-topic tables by
+asking their entries (Figure 6); Sub-2-Sub has no tables. No peer knows the tree of topics: peers use only the
+ranges in descriptors that they received.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.shared.points import Points
-from hierarchy.shared.rules import GREETINGS, STEPS, STREAM, World
+from hierarchy.shared.rules import GREETINGS, STEPS, STREAM, TableState
 from hierarchy.shared.settings import TableSettings
 from hierarchy.shared.steps import Feeds, Net, StepSettings, TableContents, keep_tables
 from sub2sub.cyclon.layer import Cyclon
@@ -39,9 +39,9 @@ class NestedTables(LayerBase):
     Parameters
     ----------
     topical : (n,) uint8
-        1 for peers whose subscription is a topic's; read anew in every cycle.
+        1 for peers that subscribe to a topic; read in every cycle.
     cyclon, vicinity, points, ring
-        The layers whose links feed this one; stepped by the engine, before it.
+        The layers whose links feed this one; the engine steps them first.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class NestedTables(LayerBase):
     """
 
     name = "tables"
-    saved = ("topical", "equals", "above", "below", "since", "buried", "buried_at")
+    saved = ("topical", "equals", "above", "below", "since", "silent", "silent_at")
 
     def __init__(
         self,
@@ -71,12 +71,12 @@ class NestedTables(LayerBase):
         self.above = np.full((n, self.settings.z), FREE)
         self.below = np.full((n, self.settings.below), FREE)
         self.since = np.zeros(n, np.int64)
-        self.buried = np.full((n, TOMBSTONES), -1, np.int32)
-        self.buried_at = np.zeros((n, TOMBSTONES), np.int32)
+        self.silent = np.full((n, TOMBSTONES), -1, np.int32)
+        self.silent_at = np.zeros((n, TOMBSTONES), np.int32)
         self._counts = np.zeros((n, 6), np.int64)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
-        """Let every live peer keep its tables."""
+        """Let every live peer maintain its tables."""
         given, population = self.settings, self.population
         settings = StepSettings(
             given.neighbours, cycle - given.max_age if given.max_age else 0,
@@ -84,16 +84,18 @@ class NestedTables(LayerBase):
         )  # fmt: skip
         cyclon, vicinity, points, ring = self.feeding
         feeds = Feeds(cyclon.view, vicinity.view, points.view, ring.pool)
-        world = World(
-            population.boxes, self.topical, self.equals, self.above, self.below, self.buried, self.buried_at,
+        state = TableState(
+            population.boxes, self.topical, self.equals, self.above, self.below, self.silent, self.silent_at,
             self.since,
         )  # fmt: skip
         net = Net(network.faults(), given.tries, cycle_key(self.seed, GREETINGS, cycle))
         rooms = given.equals, given.z, given.below
-        mine, his = (TableContents(*(np.empty(room, np.int64) for room in rooms)) for _ in range(2))
+        own_copy, partner_copy = (
+            TableContents(*(np.empty(room, np.int64) for room in rooms)) for _ in range(2)
+        )
         self._counts[:], key = 0, cycle_key(self.seed, STREAM, cycle)
-        scratch = mine, his, np.empty(STEPS, np.int64)
-        keep_tables(world, feeds, settings, net, key, scratch, self._counts)
+        scratch = own_copy, partner_copy, np.empty(STEPS, np.int64)
+        keep_tables(state, feeds, settings, net, key, scratch, self._counts)
         messages, failed, _, _, asked, greeted = self._counts.sum(axis=0).tolist()
         size = int(self.spent()[1].sum())
         return {"messages": messages, "failed": failed, "bytes": size, "asked": asked, "greeted": greeted}
@@ -101,7 +103,7 @@ class NestedTables(LayerBase):
     def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Messages and bytes of the last cycle, by peer."""
         messages, _, same, other, _, _ = self._counts.T
-        # A message says once which range its sender has; of those with another range it says it each time.
+        # A message has the range of its sender once, and the range of each peer with another range.
         own, known = DESCRIPTOR + RANGE * self.population.d, DESCRIPTOR
         return messages.copy(), (HEADER + own) * messages + known * same + own * other
 
@@ -109,16 +111,16 @@ class NestedTables(LayerBase):
         """Empty the tables of `peers`; the first entries come from the other layers."""
         for table in (self.equals, self.above, self.below):
             table[peers] = FREE
-        self.buried[peers], self.since[peers] = -1, cycle
+        self.silent[peers], self.since[peers] = -1, cycle
 
     def links(self) -> LinkTable:
         """All entries of all tables as (holders, peers, stamps)."""
         return view_links(np.concatenate([self.equals, self.above, self.below], axis=1))
 
     def grow(self, moved: Renumbering) -> None:
-        """Go on with more peers; `topical` is the overlay's."""
+        """Go on with more peers; the overlay updates `topical`."""
         self.equals, self.above, self.below = (
             moved.links(table) for table in (self.equals, self.above, self.below)
         )
         self.since, self._counts = moved.rows(self.since, 0), moved.rows(self._counts, 0)
-        self.buried, self.buried_at = grow_tombstones(self.buried, self.buried_at, moved)
+        self.silent, self.silent_at = grow_tombstones(self.silent, self.silent_at, moved)

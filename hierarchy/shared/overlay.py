@@ -1,8 +1,8 @@
 """One overlay for topics and ranges: Sub-2-Sub's three kinds of links, and CAMCAST's two tables.
 
-A topic subscription is a range subscription (`hierarchy.topics.NestedRanges`), so the rings carry topics
-without knowing it, and the ranges in descriptors tell which peer is in which community. A publication goes by
-CAMCAST's routing or along the rings, as its publisher likes.
+A topic subscription is a range subscription (`hierarchy.topics.NestedRanges`), so rings need no change for
+topics, and the ranges in descriptors determine the community of each peer. The publisher of an event chooses
+whether it is forwarded by CAMCAST's routing or along the rings.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # an overlay needs its ranges, not its code
     from hierarchy.topics import NestedRanges
 
 Route = CamcastRoute | DisseminationSettings
-"""How an event goes: by CAMCAST's routing, or along the rings."""
+"""How an event is forwarded: by CAMCAST's routing, or along the rings."""
 
 
 class SharedOverlay(Overlay):
@@ -47,23 +47,23 @@ class SharedOverlay(Overlay):
     seed : int
     network : Network, optional
     topics : NestedRanges, optional
-        Which ranges are topics; every range counts as one if not given. A peer uses it for its own
-        subscription alone: a subscriber of a topic knows that it is one, and says so in its descriptor.
+        The ranges of topics; if not given, every range is a topic. A peer uses it only for its own
+        subscription: it knows whether it subscribes to a topic, and its descriptor says so.
     axis : int
-        The attribute whose ranges are topics. A topic subscription says nothing about others.
+        The attribute whose ranges are topics. A topic subscription does not restrict the others.
     **layers
-        As of `sub2sub.Overlay`: a layer in VICINITY's place, layers above.
+        As for `sub2sub.Overlay`: a layer in place of VICINITY, and further layers.
 
     Attributes
     ----------
     topical : (n,) uint8
-        1 for peers whose subscription is a topic's.
+        1 for peers that subscribe to a topic.
     points : Points
     tables : NestedTables
 
     Examples
     --------
-    Five subscribers of a supertopic and twenty of a subtopic; the first of these publishes.
+    Five subscribers of a supertopic and twenty of a subtopic; the first of the twenty publishes.
 
     >>> lows, highs = [[0.0]] * 5 + [[10.0]] * 20, [[99.0]] * 5 + [[19.0]] * 20
     >>> overlay = SharedOverlay(Population.of(lows, highs), seed=1)
@@ -108,7 +108,7 @@ class SharedOverlay(Overlay):
         self.above = (self.points, self.tables, *self.above)
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Let peers (re)start from a contact each, maybe with other subscriptions than before."""
+        """Let peers start or restart from one contact each; their subscriptions may have changed."""
         self._classify(peers)
         super().join(peers, contacts, cycle)
 
@@ -121,7 +121,7 @@ class SharedOverlay(Overlay):
     def ready(self) -> NDArray[np.bool_]:
         """Which peers may publish by CAMCAST's routing (CAMCAST, Section 5.1; `TablePeer.is_ready`).
 
-        They know a peer above, or have searched long enough to know that there is none.
+        They have a super-topic entry, or have searched long enough to know that there is none.
         """
         age = self.cycle - self.tables.since
         known = (self.tables.above[:, 0] != FREE) | (age > EAGER)
@@ -131,22 +131,22 @@ class SharedOverlay(Overlay):
     def publish(
         self, events: Any, *, at: ArrayLike | None = None, settings: Route | None = None, threads: int = 1
     ) -> Published:
-        """Publish events by CAMCAST's routing or along the rings, as the type of `settings` has it.
+        """Publish events by CAMCAST's routing or along the rings, depending on the type of `settings`.
 
-        By CAMCAST's routing, publishers wait until they know a peer above, or that there is none (CAMCAST,
-        Section 5.1): cycles pass meanwhile.
+        With CAMCAST's routing, cycles pass until all publishers have a super-topic entry, or know that there
+        is none (CAMCAST, Section 5.1).
 
         Parameters
         ----------
         events : (m, d) array_like
-            Or, where attributes have names, rows or columns as `AttributeSpace.events` takes them.
+            If attributes have names, also rows or columns as for `AttributeSpace.events`.
         at : (m,) array_like of int
-            The subscription each event is published by; along the rings it may be left out, and is then a
-            random one of those an event is meant for.
+            The subscription that publishes each event. Optional along the rings: by default a random one that
+            matches the event.
         settings : CamcastRoute or DisseminationSettings, optional
             Along the rings if not given.
         threads : int
-            For events along the rings.
+            Threads for events along the rings.
         """
         if not isinstance(settings, CamcastRoute):
             return super().publish(events, at=at, settings=settings, threads=threads)
@@ -170,23 +170,23 @@ class SharedOverlay(Overlay):
         cycle: int = 0,
         record: bool = False,
     ) -> Outcome:
-        """Let each event spread from its publisher, under the faults of the network as it is.
+        """Disseminate each event from its publisher, with the present faults of the network.
 
         Parameters
         ----------
         publishers : (m,) array_like of int
-            Live peers. By CAMCAST's routing each has to be a member of its event's topic.
+            Live peers. For CAMCAST's routing, each has to be a member of its event's topic.
         route : CamcastRoute or DisseminationSettings
-            By CAMCAST's routing, or along the rings; the former if not given.
+            CAMCAST's routing, or along the rings; CAMCAST's routing if not given.
         cycle : int
-            What the draws depend on, with the seed and the numbers of event and peer.
+            Determines the random numbers, with the seed and the numbers of event and peer.
         record : bool
-            Whether to keep which peer got which event when.
+            Whether to record which peer received which event, and when.
 
         Raises
         ------
         InputError
-            For events and publishers that do not fit.
+            If the arrays do not match, or a publisher may not publish its event.
         """
         at, by = points(events, self.population.d), np.asarray(publishers)
         if by.shape != (len(at),) or (by.dtype.kind not in "iu" and len(at)):
@@ -206,7 +206,7 @@ class SharedOverlay(Overlay):
         return route_events(self, at, by, route or CamcastRoute(), cycle, record)
 
     def _check_members(self, at: NDArray[np.float64], by: NDArray[np.int64]) -> None:
-        """Refuse publishers outside the community of their event's topic (CAMCAST, Section 2.1)."""
+        """Refuse publishers that are not members of their event's topic (CAMCAST, Section 2.1)."""
         lows, highs = self.population.ranges()
         fits = (self.topical[by] == 1) & np.all((lows[by] <= at) & (at <= highs[by]), axis=1)
         if self.topics is not None:

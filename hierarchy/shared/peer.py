@@ -1,30 +1,30 @@
-"""One peer of the shared overlay: the tables it keeps of the topics around its own.
+"""One peer of the shared overlay: its tables of peers with its own topic, supertopics and subtopics.
 
 CAMCAST's two tables (Section 3.2) on the ranges of Sub-2-Sub, and a third:
 
-- the *topic table*, `equals`: peers with the same range. Room in it means that all of them are known. The
-  nearest successors and predecessors among them, the *neighbours*, are never replaced by others. So every
-  member stays known to some, and the distance to the neighbours tells how many members there are;
+- the *topic table*, `equals`: peers with the same range. If it is not full, all of them are known. Other
+  peers never replace the nearest successors and predecessors among them, the *neighbours*. So some peer knows
+  every member, and the distance to the neighbours shows how many members there are;
 - the *super-topic table*, `above`: peers with the tightest enclosing ranges;
-- the *directory*, `below`: one peer for each subtopic. Events never go there. A newcomer searches for its
-  community with it, from any supertopic down. CAMCAST has a bootstrap service for that.
+- the *directory*, `below`: one peer for each subtopic. Events are not sent there. A newcomer uses directories
+  to search for its community, from any supertopic downward. CAMCAST has a bootstrap service for that.
 
 In a cycle a peer
 
 1. drops entries that nobody has heard from for long (`expire`);
-2. hears of the peers that its other links lead to (`hear`). This costs only a greeting to each new neighbour,
-   which has to answer, and so learns of its own new neighbour. A newcomer also greets the peers below it,
+2. considers the links of the other layers (`hear`). The only message is a greeting to each new neighbour,
+   which has to answer, and learns of its own new neighbour by it. A newcomer also greets peers of subtopics,
    because it may be the first of its topic;
-3. asks peers above (`to_ask`): a newcomer for the way to its community, others now and then whether there is
-   a tighter supertopic or an equal they do not know, more often where they know few; or a suspect entry
-   whether it is there and for others of its community;
-4. exchanges all tables with an equal (`partners`, `tell`, `answer`, `finish`): the one heard from least
-   recently, of all equals and of the neighbours in alternate cycles. A newcomer exchanges tables with the
-   nearest equals it knows until no nearer ones turn up, so it knows its neighbours from its first cycle on.
+3. asks peers above (`to_ask`): a newcomer for a way to its community; others now and then for a tighter
+   supertopic and unknown equals, more often if they know few; or a suspect entry whether it is there, and for
+   other members of its community;
+4. exchanges all tables with an equal (`partners`, `tell`, `answer`, `finish`): in alternate cycles with the
+   oldest entry of all equals and of the neighbours. A newcomer exchanges tables with the nearest equals that
+   it knows until it finds no nearer ones, so it knows its neighbours from its first cycle on.
 
-A peer that does not answer is forgotten, and not accepted again until somebody heard from it later
+A peer that does not answer is forgotten, and not accepted again until another peer hears from it
 (`sub2sub.ring.tombstones`). Live peers run this class, and the kernels of `hierarchy.shared.layer` must make
-the same decisions, draw for draw.
+the same decisions with the same random numbers.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, oldest_place, 
 from sub2sub.ring.tombstones import slot_of
 
 Greet = Callable[[Descriptor], bool | None]
-"""Tells a peer that it has been accepted; whether it answered, or None if that will turn out later."""
+"""Informs a peer that it has been accepted; returns whether it answered, None if that is not known yet."""
 
 
-_slot = plain(slot_of)  # of any whole number
+_slot = plain(slot_of)  # for IDs of any size
 
 
 class TableContents(NamedTuple):
-    """What a peer tells an equal: all it has."""
+    """The contents of all tables, which a peer sends to an equal."""
 
     equals: Sequence[Link]
     above: Sequence[Link]
@@ -56,14 +56,14 @@ class TableContents(NamedTuple):
 
 
 def encloses(a: Descriptor, b: Descriptor) -> bool:
-    """Whether the range of a holds that of b."""
+    """Whether the range of a encloses that of b."""
     return all(low <= its for low, its in zip(a.low, b.low, strict=True)) and all(
         its <= end for end, its in zip(a.end, b.end, strict=True)
     )
 
 
 def looseness(a: Descriptor, b: Descriptor) -> float:
-    """Squared distance of the points (low, high) of two ranges: the larger, the looser b encloses a."""
+    """Squared distance of the points (low, high) of two ranges: the greater, the looser b encloses a."""
     total = 0.0
     for low, end, its_low, its_end in zip(a.low, a.end, b.low, b.end, strict=True):
         below, beyond = low - its_low, its_end - end
@@ -72,7 +72,7 @@ def looseness(a: Descriptor, b: Descriptor) -> float:
 
 
 def is_topic(peer: Descriptor) -> bool:
-    """Whether a subscription is a topic's, where all are."""
+    """Whether a peer subscribes to a topic, where all peers do."""
     return True
 
 
@@ -83,13 +83,13 @@ class TablePeer:
     Attributes
     ----------
     around : int
-        IDs around the ring.
+        Number of IDs around the ring.
     topical : callable
-        Whether a peer subscribes to a topic, which its descriptor says.
+        Whether a descriptor is that of a topic's subscriber.
     since : int
-        When it joined.
+        When the peer joined.
     unit : int
-        Steps of its clock in a cycle; in these stamps and the ages of its settings are counted.
+        Steps of its clock in a cycle. Stamps, and the ages in its settings, are counted in steps.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class TablePeer:
             table[:] = [link for link in table if link.stamp >= self._oldest_allowed(now)]
 
     def hear(self, links: Iterable[Link], now: int, greet: Greet) -> None:
-        """Accept links that others sent; greet new neighbours, and forget those that do not answer."""
+        """Consider links that others sent; greet new neighbours, and forget those that do not answer."""
         for link in links:
             if self._accept(link, now, direct=False):
                 answered = greet(link.peer)
@@ -128,7 +128,7 @@ class TablePeer:
                     self.fail(link.peer, now)
 
     def heard_from(self, sender: Descriptor, now: int) -> None:
-        """Take note that a peer is there: it sent a message itself."""
+        """Note a message of a peer itself."""
         self._accept(Link(sender, now), now, direct=True)
 
     def fail(self, peer: Descriptor, now: int) -> None:
@@ -140,9 +140,9 @@ class TablePeer:
         self.tombstones[_slot(peer.id)] = peer.id, now
 
     def to_ask(self, now: int) -> Iterator[Descriptor]:
-        """Peers to ask in this cycle: those with enclosing ranges, then those below.
+        """Peers to ask in this cycle: those with enclosing ranges, then those of subtopics.
 
-        Each has to be asked, and its answer to be accepted or its silence noted, before the next is taken.
+        The caller has to take the answer of each, or to note that there was none, before it takes the next.
         """
         newcomer, patience = not self.equals and self._age(now) <= EAGER, self.settings.patience
         if 2 * len(self.equals) < self.settings.equals:
@@ -160,10 +160,10 @@ class TablePeer:
                 yield oldest.peer
 
     def ways(self, sender: Descriptor, step: int, now: int, dice: Dice) -> list[Link]:
-        """Answer question number `step` of a peer: some of the own community, and ways to the asker's.
+        """Answer question number `step` of a peer: some equals, and entries that lead to the sender's topic.
 
-        It records the peer that asks only after that: in the directory, this peer, which asks for the way to
-        its community, would replace the one that knows the way.
+        The sender is recorded only after that: in the directory, it would replace the entry that leads to its
+        topic.
         """
         count = min(len(self.equals), self.settings.z)
         places = dice.sample(ASKS + step * DRAWS + 2, len(self.equals), count)
@@ -176,7 +176,7 @@ class TablePeer:
     def partners(self, now: int) -> Iterator[Descriptor]:
         """Partners of the exchanges of this cycle, one after the other.
 
-        What each tells has to be accepted, or its silence noted, before the next is taken.
+        The caller has to take the tables of each, or to note that there were none, before it takes the next.
         """
         if self._age(now) < HASTE:
             yield from self._nearest()
@@ -188,37 +188,37 @@ class TablePeer:
             yield among[oldest_place(among)].peer
 
     def tell(self) -> TableContents:
-        """What to tell an equal."""
+        """The tables to send to an equal."""
         return TableContents(tuple(self.equals), tuple(self.above), tuple(self.below))
 
-    def answer(self, sender: Descriptor, told: TableContents, now: int, greet: Greet) -> TableContents:
-        """Accept what a request brought; returns what to send back."""
+    def answer(self, sender: Descriptor, received: TableContents, now: int, greet: Greet) -> TableContents:
+        """Consider the tables of a request; return those to send back."""
         reply = self.tell()
-        self.finish(sender, told, now, greet)
+        self.finish(sender, received, now, greet)
         return reply
 
-    def finish(self, partner: Descriptor, told: TableContents, now: int, greet: Greet) -> None:
-        """Accept what an equal told."""
+    def finish(self, partner: Descriptor, received: TableContents, now: int, greet: Greet) -> None:
+        """Consider the tables of an equal."""
         self.heard_from(partner, now)
-        for links in told:
+        for links in received:
             self.hear(links, now, greet)
 
     def is_ready(self, now: int) -> bool:
-        """Whether it may publish (CAMCAST, Section 5.1): it knows a peer above, or has searched long enough.
+        """Whether it may publish (CAMCAST, Section 5.1): it has a super-topic entry, or searched long enough.
 
-        There may be no peer above. If there were one, it would have been found within `EAGER` cycles, in each
-        of which a peer without equals searches.
+        If there were a peer above, it would have been found within `EAGER` cycles, in each of which a peer
+        without equals searches.
         """
         return bool(self.above) or self._age(now) > EAGER
 
     def community_size(self) -> float:
-        """How many members its community has: counted, or told by the neighbours' IDs if some are unknown."""
+        """Number of members of its community: counted, or, if the table is full, estimated from IDs."""
         size, k = len(self.equals), self.settings.neighbours
         if size < self.settings.equals:
             return size + 1.0
         ways = sorted((link.peer.id - self.own.id) % self.around for link in self.equals)
         span = float(ways[k - 1]) - float(ways[-k]) + float(self.around)
-        return max(size + 1.0, 2.0 * k * float(self.around) / max(span, 1.0))  # floats round
+        return max(size + 1.0, 2.0 * k * float(self.around) / max(span, 1.0))  # rounding may give a span of 0
 
     def _age(self, now: int) -> int:
         """Cycles since it joined."""
@@ -228,19 +228,19 @@ class TablePeer:
         return now - self.settings.max_age if self.settings.max_age else 0
 
     def _tightest(self, asked: set[int]) -> Descriptor | None:
-        """The tightest of the entries above that were not asked, of equals the one heard from last."""
+        """The tightest super-topic entry that was not asked; of equally tight ones the freshest."""
         links = [link for link in self.above if link.peer.id not in asked]
         if not links:
             return None
         return min(links, key=lambda link: (looseness(self.own, link.peer), -link.stamp, -link.peer.id)).peer
 
     def _freshest_below(self, asked: set[int]) -> Descriptor | None:
-        """The entry below that was heard from last, of those not asked; its supertopics are one's own."""
+        """The freshest entry of the directory that was not asked; it shares this peer's supertopics."""
         links = [link for link in self.below if link.peer.id not in asked]
         return max(links, key=lambda link: (link.stamp, link.peer.id)).peer if links else None
 
     def _nearest(self) -> Iterator[Descriptor]:
-        """The nearest successor known so far, until it stays the same; then the predecessor."""
+        """The nearest known successor until it stays the same, then the nearest predecessor."""
         left = EXCHANGES
         for sign in (1, -1):
             before: Descriptor | None = None
@@ -260,7 +260,7 @@ class TablePeer:
         return {(self.own.id + way) % self.around for way in near}
 
     def _accept(self, link: Link, now: int, direct: bool) -> bool:
-        """Refresh the entry of a peer, or add it to its table; whether the peer is to be greeted."""
+        """Renew the entry of a peer, or add it to its table; return whether to greet the peer."""
         peer, own = link.peer, self.own
         if peer.id == own.id or link.stamp < self._oldest_allowed(now):
             return False
@@ -285,7 +285,7 @@ class TablePeer:
         return self._take_below(link) and self._age(now) < HASTE
 
     def _take_equal(self, link: Link, direct: bool) -> bool:
-        """A full table accepts neighbours, and direct senders, in place of the oldest other entry."""
+        """Take an equal; in a full table, neighbours and direct senders replace the oldest other entry."""
         near = self._neighbours([*self.equals, link])
         is_near = link.peer.id in near
         if len(self.equals) < self.settings.equals:
@@ -296,7 +296,7 @@ class TablePeer:
         return is_near
 
     def _take_above(self, link: Link) -> None:
-        """A full table accepts a tighter one in place of the loosest, or a fresher one as loose."""
+        """Take a peer above; in a full table it replaces the loosest entry if it is tighter or fresher."""
         if len(self.above) < self.settings.z:
             self.above.append(link)
             return
@@ -309,7 +309,7 @@ class TablePeer:
             self.above[self.above.index(worst)] = link
 
     def _take_below(self, link: Link) -> bool:
-        """One entry per range, and no range within another; with too many ranges, the oldest entry goes.
+        """Take a peer of a subtopic: one entry per range, no range within another; else the oldest goes.
 
         Returns whether the range is new.
         """

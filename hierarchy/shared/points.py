@@ -1,10 +1,10 @@
 """VICINITY over the points (low, high) of ranges, where peers with equal ranges are nearest to one another.
 
-To VICINITY over ranges all that overlap are equally near, so that the many subscribers of popular
-supertopics displace the few of one's own topic. Seen as a point with two coordinates for each attribute, the
-low end and the high end of its range, a subscription is at distance 0 from equal ones alone; tight enclosing
-ranges come next, and of two nested ones the tighter is never the farther. Everything else is
-`sub2sub.vicinity` as it is.
+For VICINITY over ranges, all overlapping peers are equally near, so the many subscribers of popular
+supertopics replace the few of a peer's own topic. Here a subscription is a point with two coordinates for
+each attribute, the low and the high end of its range. Its distance is 0 only from equal ranges; tight
+enclosing ranges come next, and of two nested ranges the tighter is never farther. All else is
+`sub2sub.vicinity`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.proximity import packed_boxes
 from sub2sub.vicinity.settings import VicinitySettings
 
-APART = stream_number("points")  # keeps the draws apart from those of the VICINITY over ranges
+APART = stream_number("points")  # makes the random numbers differ from those of the VICINITY over ranges
 
 
 def point_boxes(boxes: NDArray[np.float64], d: int) -> NDArray[np.float64]:
-    """Half-open boxes of d attributes as boxes that hold the point (lows, highs) alone.
+    """For half-open boxes of d attributes, boxes that contain only the point (lows, highs).
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Points(Vicinity):
     Parameters
     ----------
     cyclon : Cyclon
-        The layer that supplies random links; stepped before this one.
+        The layer that supplies random links; the engine steps it before this one.
 
     Examples
     --------
@@ -52,19 +52,19 @@ class Points(Vicinity):
     """
 
     name = "points"
-    saved = (*Vicinity.saved, "boxes")  # points of newcomers included
+    saved = (*Vicinity.saved, "boxes")  # the points of newcomers, too
 
     def __init__(
         self, population: Population, cyclon: Cyclon, settings: VicinitySettings | None = None, seed: int = 0
     ) -> None:
         self.population = population
-        # A message carries ranges, not points: `d` is what its size is counted with.
+        # Messages contain ranges, not points, so `d` determines their size.
         super().__init__(
             point_boxes(population.boxes, population.d), population.d, cyclon, settings, seed ^ APART
         )
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Empty the views of `peers`, whose ranges may be others than before."""
+        """Empty the views of `peers`, whose ranges may have changed."""
         self.boxes[peers] = point_boxes(self.population.boxes[peers], self.population.d)
         super().join(peers, contacts, cycle)
 

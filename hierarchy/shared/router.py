@@ -1,7 +1,7 @@
 """The targets of one peer for an event of its topic: CAMCAST's routing on the tables of a `TablePeer`.
 
-`hierarchy.shared.routing` says how the paper is read, and does the same for all peers at once; its kernels
-choose the same targets from the same draws. Live peers use this one.
+`hierarchy.shared.routing` lists the differences from the paper, and does the same for a population: its
+kernels choose the same targets with the same random numbers. Live peers use this module.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Targets(NamedTuple):
 
 
 def targets_of(tables: TablePeer, route: CamcastRoute, dice: Dice) -> Targets:
-    """Choose them.
+    """Choose the targets of an event.
 
     Examples
     --------
@@ -46,9 +46,9 @@ def targets_of(tables: TablePeer, route: CamcastRoute, dice: Dice) -> Targets:
 def range_neighbours(
     ring: Sequence[Descriptor], point: Coordinates, topical: Sequence[bool]
 ) -> list[Descriptor]:
-    """The adjacent ring neighbours that want an event and are range subscribers.
+    """The adjacent neighbours on an event's ring, if they are range subscribers.
 
-    `ring` is in the order of the ring, starting after oneself.
+    `ring` has the neighbours in the order of the ring, starting with the successor.
     """
     wanting = [place for place, peer in enumerate(ring) if peer.matches(point)]
     adjacent = dict.fromkeys([*wanting[:1], *wanting[-1:]])
@@ -56,7 +56,7 @@ def range_neighbours(
 
 
 def _upward(tables: TablePeer, route: CamcastRoute, size: float, dice: Dice) -> tuple[list[Descriptor], int]:
-    """Entries of the super-topic table to send to, as a link; and the number of the next draw."""
+    """Targets in the super-topic table, none if the peer is not a link; and the number of the next draw."""
     chosen: list[Descriptor] = []
     k = 1
     if dice.unit(0) >= min(1.0, route.g / size):
@@ -67,13 +67,13 @@ def _upward(tables: TablePeer, route: CamcastRoute, size: float, dice: Dice) -> 
     for link in tables.above:
         if dice.unit(k) < p_a:
             chosen.append(link.peer)
-            k += 1  # the simulator draws whether the message arrives
+            k += 1  # the simulator uses this draw to decide whether the message arrives
         k += 1
     return chosen, k
 
 
 def _nearest_first(tables: TablePeer, fanout: int) -> tuple[list[Descriptor], list[Descriptor]]:
-    """The nearest successor and predecessor that the event goes to, and the other equals."""
+    """The nearest successor and predecessor, as far as the fanout allows, and the other equals."""
     row = [link.peer for link in tables.equals]
     count = 0
     for sign in (1, -1):
@@ -87,7 +87,7 @@ def _nearest_first(tables: TablePeer, fanout: int) -> tuple[list[Descriptor], li
 
 
 def _some(peers: list[Descriptor], count: int, k: int, dice: Dice) -> list[Descriptor]:
-    """`count` of the peers, by the draws from number k on; all, if there are no more."""
+    """`count` random peers, with the draws from number k on; all peers if there are no more."""
     if len(peers) <= count:
         return peers
     for i in range(count):

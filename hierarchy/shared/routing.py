@@ -1,25 +1,26 @@
-"""CAMCAST's routing on the shared overlay: what each peer does with an event of its topic.
+"""CAMCAST's routing on the shared overlay: how each peer forwards an event of its topic.
 
-CAMCAST, Section 3.5, on the tables of `hierarchy.shared.layer`. A member sends an event it gets for the first
-time to ln N + c entries of its topic table and, with probability p_sel = g/N, to entries of its super-topic
-table, each with probability p_a.
+CAMCAST, Section 3.5, on the tables of `hierarchy.shared.layer`. A member that receives an event for the first
+time sends it to ln N + c entries of its topic table and, with probability p_sel = g/N, to entries of its
+super-topic table, each with probability p_a.
 
-Read differently from the paper:
+Differences from the paper:
 
-- Nobody is told N. A member whose topic table has room knows its whole community and counts it. One with a
-  full table takes the distance, in ID space, between its nearest k successors and its nearest k predecessors:
-  that is 2k of N such steps around the ring.
-- p_a is a/k where k of the z places are held by the tightest range, that is by the nearest populated
-  supertopic, so that one with a single member is reached like a large one. Where it has fewer than z, the
-  other places are held by looser ranges, which are sent to as well: it may be the nearest that crashed.
-- In a community of fewer than g, where all are links, each sends to more of its entries, so that an event
-  goes up g a times on average, as in a large one.
-- The nearest successor and predecessor among the equals are the first of the ln N + c, the others are random:
-  so no member is left out by chance (Voulgaris, van Steen: *Hybrid dissemination*, Middleware 2007).
+- Members do not know N. A member whose topic table is not full knows its whole community and counts it. One
+  with a full table measures the distance, in ID space, from its k-th predecessor to its k-th successor: that
+  is 2k of the N steps around the ring.
+- p_a is a/k if k of the z entries have the tightest range, that is, the range of the nearest supertopic with
+  members, so that a supertopic with one member gets as many messages as a large one. If it has fewer than z
+  members, the other entries have looser ranges. Events go to these as well, as the nearest may have crashed.
+- In a community of fewer than g members, where all are links, each sends to more entries, so that g a copies
+  of an event go upward on average, as in a large community.
+- The nearest successor and predecessor among the equals are the first of the ln N + c targets, the others are
+  random, so that no member is missed by chance (Voulgaris, van Steen: *Hybrid dissemination*, Middleware
+  2007).
 
-Range subscribers beside the topics' have no tables. They stand on the event's ring between members, and get
-the event along it: every peer that has it sends it to its adjacent neighbours that are range subscribers.
-Where there are none, this costs nothing, and all is CAMCAST.
+Range subscribers have no tables. They are on the event's ring, between members, and get the event along it:
+every peer that receives the event sends it to its adjacent neighbours that are range subscribers. Without
+range subscribers this costs nothing, and the routing is CAMCAST's.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ STREAM = stream_number("shared routing")
 
 
 class Ring(NamedTuple):
-    """How range subscribers are reached: ring views, and which peers are range subscribers."""
+    """Ring views, and which peers subscribe to topics, to reach range subscribers."""
 
     start: NDArray[np.int64]
     size: NDArray[np.int32]
@@ -72,7 +73,7 @@ class Ring(NamedTuple):
 
 
 def routing_tables(overlay: SharedOverlay, route: CamcastRoute) -> tuple[Tables, Parameters]:
-    """The tables as dissemination takes them, every peer as a community with parameters of its own."""
+    """The tables and parameters for dissemination, in which every peer is a community of its own."""
     population, n = overlay.population, len(overlay.population)
     equals, above = overlay.tables.equals, overlay.tables.above
     topic_table = np.full(equals.shape, -1, np.int32)
@@ -90,7 +91,7 @@ def routing_tables(overlay: SharedOverlay, route: CamcastRoute) -> tuple[Tables,
 
 @kernel
 def _fill_tables(boxes, equals, above, topic_table, super_table):
-    """Copy both tables; how many super-topic entries have the tightest range."""
+    """Copy both tables; return how many super-topic entries of each peer have the tightest range."""
     used = np.zeros(len(equals), np.int64)
     for i in range(len(equals)):
         for place in range(entries(equals[i])):
@@ -117,7 +118,7 @@ def community_sizes(equals, ids, neighbours):
             found[i] = size + 1.0
             continue
         for place in range(size):
-            ways[place] = ids[peer_of(equals[i, place])] - ids[i]  # wraps round
+            ways[place] = ids[peer_of(equals[i, place])] - ids[i]  # modulo 2**64
         ways.sort()
         span = np.float64(ways[neighbours - 1]) - np.float64(ways[room - neighbours]) + 2.0**64
         found[i] = max(size + 1.0, 2.0 * neighbours * 2.0**64 / max(span, 1.0))  # floats round
@@ -132,7 +133,7 @@ def route_events(
     cycle: int = 0,
     record: bool = False,
 ) -> Outcome:
-    """Spread events by CAMCAST's routing; see `SharedOverlay.publish`."""
+    """Disseminate events by CAMCAST's routing; see `SharedOverlay.spread`."""
     population, network, n = overlay.population, overlay.network, len(overlay.population)
     to = match_boxes(*half_open(population), events)
     tables, parameters = routing_tables(overlay, route)
@@ -153,7 +154,7 @@ def route_events(
 
 @kernel
 def _adjacent(ring, wants, member, direction):
-    """The nearest ring neighbour that wants an event, up (1) or down (-1) the ring; -1 for none."""
+    """The nearest ring neighbour that matches an event, up (1) or down (-1) the ring; -1 for none."""
     first, size = ring.start[member], np.int64(ring.size[member])
     for k in range(size):
         peer = np.int64(ring.peer[first + k if direction == 1 else first + size - 1 - k])
@@ -164,9 +165,9 @@ def _adjacent(ring, wants, member, direction):
 
 @kernel
 def first_neighbours(row, fanout, member, n, out):
-    """Put the nearest successor and predecessor to the front of a topic table and of `out`; how many.
+    """Move the nearest successor and predecessor to the front of a topic table, and copy them to `out`.
 
-    The order of a table's entries means nothing, so it is the table itself that is put in order.
+    Returns their number. The order of entries in a table has no meaning, so the table may be reordered.
     """
     count = 0
     for side in range(2):
@@ -187,7 +188,7 @@ def first_neighbours(row, fanout, member, n, out):
 
 @kernel
 def _spread(tables, parameters, carrier, ring, wants, publisher, key, first, counts):
-    """Fill `first` and `counts` for one event. Draw k of a peer decides its k-th question."""
+    """Disseminate one event: fill `first` and `counts`. Each peer uses its draws one after the other."""
     _, topic_table, super_table = tables
     fanout, p_sel, p_a = parameters
     begin(carrier, publisher, first, counts)

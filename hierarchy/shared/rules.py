@@ -1,7 +1,7 @@
-"""What belongs into the tables of the shared overlay: how two ranges are related, and which entries to keep.
+"""Rules for the tables of the shared overlay: how two ranges are related, and which entries to keep.
 
-`hierarchy.shared.peer` says the same for one peer, to be read first. Rows are links as in
-`sub2sub.overlay.views`, packed to the left; peers are numbered in the order of their sequence IDs.
+Read `hierarchy.shared.peer` first: it has the same rules for one peer. Rows are links as in
+`sub2sub.overlay.views`, without gaps from the left; peers are numbered in the order of their sequence IDs.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import apart, rule
 from sub2sub.kernels.randomness import stream_number
 from sub2sub.overlay.views import FREE, peer_of, stamp_of
-from sub2sub.ring.tombstones import is_buried
+from sub2sub.ring.tombstones import is_outdated
 
 STREAM = stream_number("shared tables")
 GREETINGS = stream_number("shared greetings")
-EXCHANGES = 8  # of tables in one cycle at most, with two draws each
-ASKS = 2 * EXCHANGES  # draws of a peer's turn: those of its exchanges come first, then those of its questions
-DRAWS = 24  # for each of them: whether it arrives, whether the answer does, and the peers that it names
-EAGER = 10  # cycles after joining in which one that knows no equal searches each time
-HASTE = 3  # cycles after joining in which it looks for its nearest equals at once
-SEARCHES = 3  # times as often a peer searches that knows few equals
-STEPS = 12  # questions of a search at most
+EXCHANGES = 8  # of tables in one cycle, at most, with two draws each
+ASKS = 2 * EXCHANGES  # number of the first draw for questions, after those for exchanges
+DRAWS = 24  # per question: whether it arrives, whether the answer arrives, and the peers that it names
+EAGER = 10  # cycles after joining in each of which a peer without equals searches
+HASTE = 3  # cycles after joining in which a peer searches for its nearest equals at once
+SEARCHES = 3  # factor by which a peer that knows few equals searches more often
+STEPS = 12  # questions of a search, at most
 UNRELATED, EQUAL, ENCLOSING, ENCLOSED = range(4)
 
 
-class World(NamedTuple):
-    """What descriptors say about peers, the tables themselves, and the peers found silent."""
+class TableState(NamedTuple):
+    """The descriptors of peers, their tables, and their tombstones."""
 
     boxes: NDArray[np.float64]  # (n, 2, >= d) half-open
-    topical: NDArray[np.uint8]  # (n,) 1 for a subscription that is a topic's
+    topical: NDArray[np.uint8]  # (n,) 1 for a subscription to a topic
     equals: NDArray[np.int64]  # (n, equals) topic tables
     above: NDArray[np.int64]  # (n, z) super-topic tables
     below: NDArray[np.int64]  # (n, below) directories of subtopics
-    buried: NDArray[np.int32]  # (n, TOMBSTONES), see `sub2sub.ring.tombstones`
-    buried_at: NDArray[np.int32]
+    silent: NDArray[np.int32]  # (n, TOMBSTONES), see `sub2sub.ring.tombstones`
+    silent_at: NDArray[np.int32]
     since: NDArray[np.int64]  # (n,) when each joined
 
 
 @rule
 def encloses(boxes, i, j):
-    """Whether the box of i holds that of j."""
+    """Whether the box of i encloses that of j."""
     for k in range(boxes.shape[2]):
         if boxes[i, 0, k] > boxes[j, 0, k] or boxes[j, 1, k] > boxes[i, 1, k]:
             return False
@@ -51,11 +51,11 @@ def encloses(boxes, i, j):
 
 
 @rule
-def relation(world, i, j):
-    """What the topic of j is to that of i: the same, an enclosing one, an enclosed one, or nothing."""
-    if world.topical[i] == 0 or world.topical[j] == 0:
+def relation(state, i, j):
+    """Relation of the topic of j to that of i: equal, enclosing, enclosed, or unrelated."""
+    if state.topical[i] == 0 or state.topical[j] == 0:
         return UNRELATED
-    above, below = encloses(world.boxes, j, i), encloses(world.boxes, i, j)
+    above, below = encloses(state.boxes, j, i), encloses(state.boxes, i, j)
     if above and below:
         return EQUAL
     return ENCLOSING if above else ENCLOSED if below else UNRELATED
@@ -63,7 +63,7 @@ def relation(world, i, j):
 
 @rule
 def looseness(boxes, i, j):
-    """Squared distance of the points (low, high) of two boxes: the larger, the looser j encloses i."""
+    """Squared distance of the points (low, high) of two boxes: the greater, the looser j encloses i."""
     total = 0.0
     for k in range(boxes.shape[2]):
         below, beyond = boxes[i, 0, k] - boxes[j, 0, k], boxes[j, 1, k] - boxes[i, 1, k]
@@ -73,7 +73,7 @@ def looseness(boxes, i, j):
 
 @rule
 def entries(row):
-    """How many entries a row has."""
+    """The number of entries of a row."""
     count = 0
     while count < row.shape[0] and row[count] != FREE:
         count += 1
@@ -91,7 +91,7 @@ def place_in(row, size, peer):
 
 @rule
 def oldest_entry(row, size):
-    """Place of the oldest entry, of equally old ones that of the lowest ID."""
+    """Place of the oldest entry; of equally old ones, that of the lowest ID."""
     oldest = 0
     for place in range(1, size):
         if row[place] < row[oldest]:
@@ -146,7 +146,7 @@ def expire(row, oldest_allowed):
 
 @rule
 def is_neighbour(row, size, peer, extra, holder, n, neighbours):
-    """Whether a peer is among the nearest, either way, of those in a row and the peer `extra`."""
+    """Whether a peer is among the nearest, in either direction, of a row and the peer `extra`."""
     own, its = (peer - holder) % n, (extra - holder) % n
     nearer, farther = np.int64(its < own), np.int64(its > own)
     for place in range(size):
@@ -158,10 +158,10 @@ def is_neighbour(row, size, peer, extra, holder, n, neighbours):
 
 @rule
 def take_equal(row, holder, word, n, neighbours, direct):
-    """Let a new peer with the same range into a table; whether it is a neighbour there now.
+    """Offer a new peer with the same range to a table; return whether it is a neighbour there.
 
-    A full table accepts neighbours, and the sender of a message (`direct`), in place of the entry heard
-    from least recently that is no neighbour; it accepts no others.
+    A full table accepts only neighbours, and the sender of a message (`direct`); they replace the oldest
+    entry that is not a neighbour.
     """
     size, peer = entries(row), peer_of(word)
     near = is_neighbour(row, size, peer, peer, holder, n, neighbours)
@@ -181,7 +181,7 @@ def take_equal(row, holder, word, n, neighbours, direct):
 
 @rule
 def take_above(row, boxes, holder, word):
-    """Let a new peer with an enclosing range into a table, in place of a looser or an older one."""
+    """Offer a new peer with an enclosing range to a table, where it may replace a looser or older entry."""
     size = entries(row)
     if size < row.shape[0]:
         row[size] = word
@@ -198,10 +198,9 @@ def take_above(row, boxes, holder, word):
 
 @rule
 def take_below(row, boxes, holder, word):
-    """Let a new peer with an enclosed range into a directory: one entry per range, no range within another.
+    """Offer a new peer with an enclosed range to a directory: one entry per range, no range within another.
 
-    Of more ranges than there is room for, the one heard of least recently goes. Returns whether the range is
-    new there.
+    If there are too many ranges, the oldest entry is removed. Returns whether the range is new there.
     """
     j, kept = peer_of(word), 0
     for place in range(entries(row)):
@@ -209,7 +208,7 @@ def take_below(row, boxes, holder, word):
         if encloses(boxes, peer_of(other), j):
             if stamp_of(word) > stamp_of(other) and encloses(boxes, j, peer_of(other)):
                 row[place] = word
-            return False  # nothing was removed before: ranges in a directory do not enclose one another
+            return False  # no entry was removed before: ranges in a directory do not enclose one another
         row[place] = FREE
         if not encloses(boxes, j, peer_of(other)):
             row[kept] = other
@@ -225,26 +224,26 @@ def take_below(row, boxes, holder, word):
 
 
 @apart
-def accept(world, i, word, settings, direct):
-    """Offer a link to peer i: refresh its entry, or accept it; whether it is to be greeted.
+def accept(state, i, word, settings, direct):
+    """Offer a link to peer i: renew its entry, or accept it; return whether i has to greet the peer.
 
     A peer greets new neighbours; a newcomer also greets the first peer of each subtopic.
     """
     j = peer_of(word)
     if j == i or stamp_of(word) < settings.oldest_allowed:
         return False
-    kind = relation(world, i, j)
+    kind = relation(state, i, j)
     if kind == UNRELATED:
         return False
-    row = world.equals[i] if kind == EQUAL else world.above[i] if kind == ENCLOSING else world.below[i]
+    row = state.equals[i] if kind == EQUAL else state.above[i] if kind == ENCLOSING else state.below[i]
     place = place_in(row, entries(row), j)
     if place >= 0:
         row[place] = max(row[place], word)
-    elif not is_buried(world, i, j, stamp_of(word)):
+    elif not is_outdated(state, i, j, stamp_of(word)):
         if kind == EQUAL:
-            return take_equal(row, i, word, world.equals.shape[0], settings.neighbours, direct)
+            return take_equal(row, i, word, state.equals.shape[0], settings.neighbours, direct)
         if kind == ENCLOSING:
-            take_above(row, world.boxes, i, word)
+            take_above(row, state.boxes, i, word)
         else:
-            return take_below(row, world.boxes, i, word) and settings.cycle - world.since[i] < HASTE
+            return take_below(row, state.boxes, i, word) and settings.cycle - state.since[i] < HASTE
     return False

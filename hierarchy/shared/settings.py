@@ -1,4 +1,4 @@
-"""How CAMCAST's tables on the rings' overlay are kept, and how events go by them."""
+"""Settings of the shared overlay: CAMCAST's tables beside the rings, and CAMCAST's routing on them."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class TableSettings:
     z : int
         Entries of a super-topic table: peers with the tightest enclosing ranges, at most 63.
     below : int
-        Entries of a directory: one peer for each subtopic, to find the way down; at most 63.
+        Entries of a directory: one peer for each subtopic, for searches from supertopics; at most 63.
     neighbours : int
-        Nearest successors, and as many predecessors, among the equals that are never given up for others.
+        Nearest successors, and as many predecessors, among the equals; other peers never replace them.
     max_age : int
-        Oldest entry to keep or accept, in cycles; 0 for no limit.
+        Greatest age of an entry, in cycles, 0 for no limit; older ones are dropped and refused.
     suspect_age : int
         Age in cycles from which on the oldest entry of a super-topic table is asked whether it is there, and
-        for others of its community; 0 for never.
+        for other members of its community; 0 for never.
     patience : int
-        Cycles after which a peer asks the tightest entry of its super-topic table for a tighter one and, if
-        it knows no equal, for the way to one.
+        Cycles between two searches, in which a peer asks the tightest entry of its super-topic table for a
+        tighter one and, if it knows no equal, for a way to one.
     tries : int
-        Times a message is sent that is not answered.
+        Copies of a message that are sent while it is not answered.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class SharedSettings(OverlaySettings):
     Attributes
     ----------
     points : VicinitySettings
-        Of the second VICINITY, over the points (low, high).
+        Settings of the second VICINITY, over the points (low, high).
     tables : TableSettings
     """
 
@@ -71,18 +71,18 @@ class SharedSettings(OverlaySettings):
 
 @dataclass(frozen=True)
 class CamcastRoute:
-    """How events go by CAMCAST's routing.
+    """Settings of CAMCAST's routing.
 
     Attributes
     ----------
     c : float
-        Targets within the community beyond ln N.
+        Targets in the community, in addition to ln N.
     g : float
-        Members of a community that pass an event upward, on average.
+        Members of a community that send an event upward, on average.
     a : float
-        Entries of its super-topic table that each of them sends to, on average.
+        Entries of its super-topic table to which each of them sends, on average.
     retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a message that is not acknowledged is sent again; 0 for no acknowledgements.
 
     Examples
     --------

@@ -1,25 +1,27 @@
 """CYCLON: the random links (Sub-2-Sub, Section 4.1).
 
 Voulgaris, Gavidia, van Steen: *CYCLON: Inexpensive membership management for unstructured P2P overlays*,
-J. Network and Systems Management 13(2), 2005, Section 3 (enhanced shuffling). Once a cycle a peer takes
-the oldest of its links, sends it a few of its links at random together with a fresh link to itself, and
-gets as many back. Both fill free places first and then overwrite what they sent away; a link to oneself
-or to a peer already known is discarded. An unreachable partner is simply forgotten.
+J. Network and Systems Management 13(2), 2005, Section 3 (enhanced shuffling). Once a cycle a peer removes the
+oldest of its links and sends the peer it leads to some random links, together with a fresh link to itself. It
+gets as many links back. Both fill free places first and then overwrite the links that they sent; links to
+themselves or to peers that they know already are discarded. A partner that does not answer is forgotten.
 
-Added to the paper, and off unless `retry` is set: a peer remembers a partner that did not answer, and
-tries it again from time to time, or when it knows nobody else. Without that two halves of a network that
-have forgotten each other never meet again. And a request that is lost is repeated, `tries` times in all:
-as published, heavy loss takes more links from young views than they can win, and the overlay falls apart.
+Additions to the paper, off unless set:
 
-Read differently from the paper:
+- `retry`: a peer remembers a partner that did not answer, and tries it again from time to time, or when it
+  knows no other. Without that, two halves of a network that have forgotten each other never meet again.
+- `tries`: a lost request is repeated, up to this number of copies in all. Without that, heavy loss removes
+  more links from small views than exchanges add, and the overlay falls apart.
 
-- A link carries the cycle its peer made it (its stamp) instead of an age to be increased. The order of
-  ages, and so every decision, is the same; of equally old links the one to the lowest peer is taken.
-- What is already known is decided once, before anything is overwritten.
-- Everybody chooses its partner before anybody shuffles (`sub2sub.overlay.turns`). A link to the partner is
-  removed when the shuffle begins; by then it may have been sent away and overwritten, and nothing is removed.
-- Under message loss a request that is lost costs the partner's link, as if the partner were dead; a lost
-  reply leaves the responder's side done.
+Differences from the paper:
+
+- A link carries the cycle in which its peer made it (its stamp) instead of an age that increases. The order
+  of ages, and so every decision, is the same. Of equally old links, the one to the lowest peer is the oldest.
+- Which received links are known already is decided before any link is overwritten.
+- All peers choose their partners before any of them shuffles (`sub2sub.overlay.turns`). The link to the
+  partner is removed when the shuffle begins. If it was sent and overwritten meanwhile, nothing is removed.
+- If a request is lost, the link to the partner is lost, as if the partner were dead. If a reply is lost, the
+  partner has made its changes all the same.
 """
 
 from __future__ import annotations
@@ -76,8 +78,8 @@ class _Views(NamedTuple):
     size: NDArray[np.int8]
     lost: NDArray[np.int32]
     partner: NDArray[np.int32]
-    again: NDArray[np.uint8]  # whether the partner did not answer before
-    sent: NDArray[np.int32]  # (n, 2) messages and links that each has sent
+    again: NDArray[np.uint8]  # whether this is a retry of a partner that did not answer
+    sent: NDArray[np.int32]  # (n, 2) messages and links that each peer has sent
 
 
 @by_reference
@@ -93,7 +95,7 @@ class StepSettings(NamedTuple):
 
 @hot
 def _choose(views, settings, faults, peers):
-    """Let peers choose: the oldest link, or from time to time a peer that did not answer."""
+    """Let peers choose partners: the oldest link, or from time to time a peer that did not answer."""
     lost, retry = views.lost, settings.retry
     for i in peers:
         views.partner[i] = NOBODY
@@ -108,7 +110,7 @@ def _choose(views, settings, faults, peers):
 
 @rule
 def _look_ahead(views, peers, k):
-    """Start to load the views of two that will exchange some turns from now."""
+    """Prefetch the views of two peers that will shuffle some turns from now."""
     if k + AHEAD < peers.shape[0]:
         i = np.int64(peers[k + AHEAD])
         prefetch_row(views.links, i)
@@ -145,12 +147,12 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
         there[going] = link(i, cycle)
         going += 1
 
-        his_row, his = view[q], np.int64(size[q])
-        answered = sample(his, min(shuffle, his), draws, ANSWERED)
-        coming = take(his_row, answered, back)
-        my_news = shuffle_news(i, row, back, coming)
-        his_news = shuffle_news(q, his_row, there, going)
-        size[q] = shuffle_merge(his_row, his, room, answered, there, his_news)
+        partner_row, partner_size = view[q], np.int64(size[q])
+        answered = sample(partner_size, min(shuffle, partner_size), draws, ANSWERED)
+        coming = take(partner_row, answered, back)
+        own_news = shuffle_news(i, row, back, coming)
+        partner_news = shuffle_news(q, partner_row, there, going)
+        size[q] = shuffle_merge(partner_row, partner_size, room, answered, there, partner_news)
         sent_times, undelivered = sends(faults, q, i, draw(draws, REPLY), tries)
         spent[q, 0] += sent_times
         spent[i, 1] += going
@@ -161,7 +163,7 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
             continue
         if again:
             lost[i] = -1
-        size[i] = shuffle_merge(row, left, room, sent, back, my_news)
+        size[i] = shuffle_merge(row, left, room, sent, back, own_news)
     counts[0] += failed
 
 
@@ -178,11 +180,11 @@ class Cyclon(LayerBase):
     view : (n, >= view) int64
         Links of each peer (see `sub2sub.overlay.views`).
     size : (n,) int8
-        How many.
+        Number of links of each peer.
     lost : (n,) int32
-        A partner that did not answer, -1 for none; -2 - partner once it failed to answer again.
+        A partner that did not answer, -1 for none; -2 - partner if it did not answer the retry either.
     who_skips : callable, optional
-        Peers that shuffle with nobody in a cycle but one who did not answer (`sub2sub.ring.rest`).
+        Peers that do not shuffle in a cycle, except for retries (`sub2sub.ring.rest`).
 
     Examples
     --------
@@ -214,7 +216,7 @@ class Cyclon(LayerBase):
             self.view, self.size, self.lost, np.empty(n, np.int32), np.empty(n, np.uint8), self._sent
         )
         key = cycle_key(self.seed, STREAM, cycle)
-        counts = np.zeros((threads(), LANES64), np.int64)  # a row and a line of the cache for each thread
+        counts = np.zeros((threads(), LANES64), np.int64)  # a cache line for each thread
         scratch = aligned((threads(), 2, padded(given.shuffle)), FREE, np.int64)  # a request and its reply
 
         def choose(thread: int, peers: NDArray[np.int32]) -> int:
@@ -238,7 +240,7 @@ class Cyclon(LayerBase):
         return messages, HEADER * messages + LINK * links
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Empty the views of `peers` but for their contacts."""
+        """Empty the views of `peers`, except for their contacts."""
         known = contacts >= 0
         self.view[peers] = FREE
         self.view[peers[known], 0] = (np.int64(cycle) << 32) | contacts[known]

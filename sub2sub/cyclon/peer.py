@@ -1,17 +1,16 @@
-"""One peer of CYCLON: its view, what it sends in a shuffle, and what it keeps of what arrives.
+"""One peer of CYCLON: its view, the links that it sends, and those that it keeps of what it receives.
 
 Voulgaris, Gavidia, van Steen: *CYCLON: Inexpensive membership management for unstructured P2P overlays*,
-2005, Section 3 (enhanced shuffling); `sub2sub.cyclon.layer` says where it is read differently and what is
-added. Live peers run this class, and the kernels of the layer must take its decisions, draw for draw.
+2005, Section 3 (enhanced shuffling); `sub2sub.cyclon.layer` lists differences and additions. Live peers run
+this class, and the kernels of the layer must make the same decisions with the same random numbers.
 
-An exchange is begun with `begin`, or with `turn_to` if the partner was chosen before, `answer`ed by the
-partner, and either `finish`ed or taken as failed (`fail`). A live peer may be asked by others while it waits
-for the reply: what was sent away is remembered by peer, and only what is still in the view when the reply
-comes is overwritten.
+`begin` begins an exchange, or `turn_to` if the partner was chosen before. The partner calls `answer`; then
+the peer calls `finish`, or `fail` if no reply came. Other peers may send requests to a live peer while it
+waits for the reply. So it remembers to which peers the links led that it sent, and overwrites only those that
+are still in the view when the reply arrives.
 
-What decides draw for draw, beyond the paper: a draw by place depends on the order of the view; a removed
-link's place is filled by the last link; of the links that were sent, those in the first places are
-overwritten first.
+Rules that the paper does not state: places are drawn in the order of the view; the last link takes the place
+of a removed one; of the links that were sent, those in the first places are overwritten first.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ class Shuffle(NamedTuple):
     """An exchange that a peer has begun."""
 
     partner: Descriptor
-    links: list[Link]  # what to send
-    sent: frozenset[int]  # IDs of those that may be overwritten
-    again: bool  # whether the partner did not answer before
+    links: list[Link]  # the links to send
+    sent: frozenset[int]  # IDs of the peers whose links may be overwritten
+    again: bool  # whether this is a retry of a partner that did not answer
 
 
 @dataclass(eq=False)
@@ -42,15 +41,15 @@ class CyclonPeer:
     Attributes
     ----------
     settings : CyclonSettings
-        `tries` is not looked at: how often a message is sent is up to the driver.
+        `tries` is not used: the driver decides how often a message is sent.
     phase : int
-        Shifts the cycles in which the peer turns to a partner that did not answer.
+        Shifts the cycles of retries.
     lost : Descriptor or None
-        A partner that did not answer, or a contact named by others: to be tried from time to time.
+        A partner that did not answer, or a contact named by others, which is tried from time to time.
     failed_again : bool
-        Whether `lost` was tried again and did not answer again.
+        Whether `lost` did not answer the retry either.
     since : int
-        Cycle in which the view was last full, or the peer joined or last asked for a contact.
+        Cycle in which the view was last full, or in which the peer joined or last asked for a contact.
 
     Examples
     --------
@@ -72,7 +71,7 @@ class CyclonPeer:
     since: int = 0
 
     def join(self, contacts: Iterable[Descriptor], now: int) -> None:
-        """Begin with some contacts, as far as there is room."""
+        """Add some contacts to the view, as far as there is room."""
         known = {self.own.id, *(link.peer.id for link in self.view)}
         for peer in contacts:
             if peer.id not in known and len(self.view) < self.settings.view:
@@ -80,18 +79,18 @@ class CyclonPeer:
                 self.view.append(Link(peer, now))
 
     def partner(self, turn: int) -> tuple[Descriptor | None, bool]:
-        """The peer to shuffle with, None if none is known; and whether it did not answer before."""
+        """The peer to shuffle with, None if none is known; and whether this is a retry."""
         if self._tries_again(turn):
             return self.lost, True
         return (self.view[oldest_place(self.view)].peer if self.view else None), False
 
     def begin(self, turn: int, now: int, dice: Dice) -> Shuffle | None:
-        """Choose a partner, and what to send it; None if nobody is known."""
+        """Choose a partner, and the links to send; None if no peer is known."""
         partner, again = self.partner(turn)
         return self.turn_to(partner, again, now, dice) if partner else None
 
     def turn_to(self, partner: Descriptor, again: bool, now: int, dice: Dice) -> Shuffle:
-        """Choose what to send to a partner, and remove the link to it, if it is still there."""
+        """Choose the links to send to a partner, and remove the link to it, if it is still there."""
         places = [place for place, link in enumerate(self.view) if link.peer.id == partner.id]
         if places and not again:
             remove_place(self.view, places[0])
@@ -100,21 +99,21 @@ class CyclonPeer:
         return Shuffle(partner, [*links, Link(self.own, now)], sent, again)
 
     def answer(self, received: Sequence[Link], dice: Dice) -> list[Link]:
-        """Accept what a request brought; returns what to send back."""
+        """Accept the links of a request; return those to send back."""
         links = self._sample(ANSWERED, self.settings.shuffle, dice)
         self._accept(received, {link.peer.id for link in links})
         return links
 
     def finish(self, shuffle: Shuffle, received: Sequence[Link]) -> None:
-        """Accept what the reply brought."""
+        """Accept the links of the reply."""
         if shuffle.again and self.lost == shuffle.partner:
             self.lost = None
         self._accept(received, shuffle.sent)
 
     def fail(self, shuffle: Shuffle) -> None:
-        """Note that the partner did not answer; it will be tried again, if it is the first.
+        """Note that the partner did not answer; it is retried unless there is another one to retry.
 
-        One that failed again is kept while nobody else fails to answer: it may be beyond a partition.
+        A partner that fails a retry is kept until another one fails to answer: it may be beyond a partition.
         """
         if shuffle.again:
             self.failed_again = self.failed_again or self.lost == shuffle.partner
@@ -122,7 +121,7 @@ class CyclonPeer:
             self.lost, self.failed_again = shuffle.partner, False
 
     def wants_contact(self, turn: int, patience: int) -> bool:
-        """Whether to ask for a contact again (`sub2sub.cyclon.rendezvous`); to be called once a cycle."""
+        """Whether to ask for a contact again (`sub2sub.cyclon.rendezvous`); call it once a cycle."""
         if not patience or not self.settings.retry or len(self.view) >= self.settings.view:
             self.since = turn
         if turn - self.since < max(patience, 1):
@@ -131,11 +130,11 @@ class CyclonPeer:
         return True
 
     def introduce(self, contact: Descriptor) -> None:
-        """Name a contact, to be tried like a partner that did not answer."""
+        """Take a contact, to be tried like a partner that did not answer."""
         self.lost, self.failed_again = contact, False
 
     def _tries_again(self, turn: int) -> bool:
-        """Whether it is time for the partner that did not answer."""
+        """Whether a retry of the partner that did not answer is due."""
         retry = self.settings.retry
         return retry > 0 and self.lost is not None and (not self.view or (turn + self.phase) % retry == 0)
 
@@ -144,7 +143,7 @@ class CyclonPeer:
         return [self.view[place] for place in dice.sample(first, size, min(most, size))]
 
     def _accept(self, received: Sequence[Link], sent: frozenset[int] | set[int]) -> None:
-        """Fill free places, then overwrite what was sent away; what is known is discarded."""
+        """Fill free places, then overwrite links that were sent; discard links to known peers."""
         view, room = self.view, self.settings.view
         known = {link.peer.id for link in view}
         known.add(self.own.id)

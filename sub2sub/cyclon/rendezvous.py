@@ -1,14 +1,14 @@
-"""The rendezvous: asking once more where one got one's first contact.
+"""The rendezvous service: peers ask it for a contact again, as when they joined.
 
-Not in Sub-2-Sub, whose nodes "join by contacting any one node of the network" (Section 4.1), once. When
-the first messages of a newcomer are lost, or those it has heard of die one after the other, a few peers can
-end up knowing nobody but one another, and no gossip leads out of such an island. An island is small, so its
-members' random views stay incomplete, while everybody else's are full. So a peer whose random view has not
-been full for `patience` cycles asks for a contact again, as it did when it joined, and CYCLON turns to that
-one next (`CyclonSettings.retry`). Where nothing is lost and nobody dies, nobody asks.
+Not in Sub-2-Sub, whose nodes "join by contacting any one node of the network" (Section 4.1), once. If the
+first messages of a newcomer are lost, or the peers that it knows crash one after the other, a few peers may
+know only one another, and gossip does not connect them to the rest. Such a group is small, so the random
+views of its members never become full, while those of all other peers are full. So a peer whose random view
+has not been full for `patience` cycles asks for a contact again, and CYCLON shuffles with that next
+(`CyclonSettings.retry`). Without loss and crashes, no peer asks.
 
-The rendezvous itself stands outside the model: it names a random live peer, is always up, and costs its
-question and its answer. In a divided network the peer it names may be out of reach.
+The rendezvous service itself is outside the model: it names a random live peer and is always available; the
+question and the answer are counted. In a partitioned network the peer that it names may be out of reach.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class Rendezvous(LayerBase):
     Parameters
     ----------
     cyclon : Cyclon
-        The layer whose views are looked at; stepped by the engine, after this one.
+        The layer whose views are checked; the engine steps it after this one.
     patience : int
-        Cycles that a view may be incomplete before its peer asks, and between two questions; 0 for never, and
-        so is any number if CYCLON does not retry.
+        Cycles that a view may be incomplete before its peer asks, and between two questions; 0 for never. If
+        CYCLON does not retry, peers never ask.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Rendezvous(LayerBase):
         self._asked = np.zeros(cyclon.size.size, np.int64)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
-        """Let peers ask that have waited long enough."""
+        """Let peers ask whose views have been incomplete for long enough."""
         self._asked[:] = 0
         if not self.patience:
             return {"messages": 0, "failed": 0, "bytes": 0}
@@ -80,7 +80,7 @@ class Rendezvous(LayerBase):
         live = np.flatnonzero(network.alive)
         if asking.size and live.size > 1:
             bits = draws(cycle_key(self.seed, STREAM, cycle), asking)
-            # Any live peer but the one that asks: some steps on from its own place.
+            # Any live peer except the one that asks: some steps after its own place.
             own = np.searchsorted(live, asking)
             steps = 1 + (bits % np.uint64(live.size - 1)).astype(np.int64)
             self.cyclon.lost[asking] = live[(own + steps) % live.size]
@@ -90,11 +90,11 @@ class Rendezvous(LayerBase):
         return {"messages": messages, "failed": 0, "bytes": messages * HEADER + int(asking.size) * LINK}
 
     def spent(self) -> tuple[Peers, Peers]:
-        """Messages and bytes of the last cycle, by peer; those that ask are billed for the reply as well."""
+        """Messages and bytes of the last cycle, by peer; the reply counts for the peer that asks."""
         return 2 * self._asked, (2 * HEADER + LINK) * self._asked
 
     def join(self, peers: Peers, contacts: Peers, cycle: int) -> None:
-        """Note when they came."""
+        """Note when peers joined."""
         self.since[peers] = cycle
 
     def grow(self, moved: Renumbering) -> None:

@@ -1,7 +1,7 @@
-"""CYCLON's exchange rules over rows of links: which to send, which of those that arrive to keep.
+"""CYCLON's exchange rules for rows of links: which links to send, and which received links to keep.
 
-Voulgaris, Gavidia, van Steen, *CYCLON*, 2005, Section 3; `sub2sub.cyclon.layer` tells where they are read
-differently. Masks have one bit per place of a row or of a message.
+Voulgaris, Gavidia, van Steen, *CYCLON*, 2005, Section 3; `sub2sub.cyclon.layer` lists the differences. Masks
+have one bit per place of a row or of a message.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from sub2sub.kernels.simd import first_bit
 from sub2sub.overlay.views import known, places_of
 
 STREAM = stream_number("cyclon")
-# Where a peer's draws for each purpose begin.
+# First number of a peer's draws for each purpose.
 SENT, ANSWERED, REQUEST, REPLY = 0, 32, 64, 65
 
 
 @rule
 def take(row, places, out):
-    """Copy the links at `places` (a mask) to `out`; how many."""
+    """Copy the links at `places` (a mask) to `out`; return their number."""
     count = 0
     while places:
         out[count] = row[first_bit(places)]
@@ -31,9 +31,9 @@ def take(row, places, out):
 
 @rule
 def shuffle_news(owner, row, received, count):
-    """Mask of the received links that lead neither to the owner nor to a peer it already has.
+    """Mask of the received links that lead neither to the owner nor to a peer in its row.
 
-    Decided for all of them before one is written: a vector load waits for the scalar stores just before it.
+    Computed before any link is written: a vector load waits for the scalar stores just before it.
     """
     everything = (np.int64(1) << count) - 1
     return everything & ~known(received, count, row) & ~places_of(received, owner)
@@ -41,7 +41,7 @@ def shuffle_news(owner, row, received, count):
 
 @rule
 def shuffle_merge(row, size, room, sent, received, news):
-    """Accept the received links marked in `news`: free places first, then those that were sent away."""
+    """Accept the received links in `news`: fill free places, then overwrite links that were sent."""
     while news:
         if size < room:
             place = size
@@ -58,9 +58,9 @@ def shuffle_merge(row, size, room, sent, received, news):
 
 @rule
 def remember(lost, q, again):
-    """The peer to try again after q did not answer: the first one, until it fails again; then the next.
+    """The peer to retry after q did not answer: the first one until it fails the retry, then the next.
 
-    One that failed again is kept, as -2 - q, while nobody else fails to answer: it may be beyond a partition.
+    One that fails a retry is kept, as -2 - q, until another fails to answer: it may be beyond a partition.
     """
     if again:
         return -2 - q

@@ -1,4 +1,4 @@
-"""How CYCLON is run: the settings of `sub2sub.cyclon.layer`."""
+"""Settings of CYCLON (`sub2sub.cyclon.layer`)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class CyclonSettings:
     Attributes
     ----------
     view : int
-        Links a peer keeps, at most 63. More survive larger crashes; 20 is the CYCLON paper's usual choice.
+        Links that a peer keeps, at most 63. More survive larger crashes; the CYCLON paper mostly uses 20.
     shuffle : int
-        Links sent in one exchange, at most `view`. Traffic grows with it, mixing gets faster.
+        Links sent in one exchange, at most `view`. More links cost more traffic and mix views faster.
     retry : int
-        Cycles after which a peer turns to a partner that did not answer instead of its oldest link;
-        0 for never, as published.
+        A peer shuffles with a partner that did not answer, instead of with its oldest link, in every
+        `retry`-th cycle; 0 for never, as published.
     tries : int
-        Times a request, or a reply, is sent before it is given up; 1 as published.
+        Copies of a request, or of a reply, that are sent while they are lost; 1 as published.
     """
 
     view: int = 20

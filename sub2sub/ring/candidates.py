@@ -1,7 +1,7 @@
-"""Candidates of one peer: gathered from views a vector at a time, and thinned out, cheapest question first.
+"""Candidates of one peer: gathered from views a vector at a time, and filtered, cheapest filter first.
 
-Candidates are two rows of 32-bit words, their numbers and their stamps. Each step writes those it keeps to
-the front; `count` of them are in use. The rows have `LANES32` places more than that.
+Candidates are two rows of 32-bit words, their numbers and their stamps. Each filter writes those it keeps to
+the front; `count` of them are in use. The rows have room for at least `LANES32` more.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _in_reach(peers, t, n, reach):
 
 @rule
 def add_links(row, size, t, n, reach, found, count):
-    """Add the links of a row that are in reach of t; the new count."""
+    """Add the links of a row that are in reach of t; return the new count."""
     for start in range(0, size, LANES64):
         links = load(row, start)
         peers = low_half(links)
@@ -52,7 +52,7 @@ def add_links(row, size, t, n, reach, found, count):
 
 @rule
 def add_neighbours(pool, s, since, t, n, reach, found, count):
-    """Add the neighbours of s accepted not before `since` that are in reach of t; the new count."""
+    """Add the neighbours of s accepted in cycle `since` or later, in reach of t; return the new count."""
     size, words = size_of(pool, s), pool.words
     peers_at, stamps_at, since_at = field(pool, s, PEER), field(pool, s, STAMP), field(pool, s, SINCE)
     for start in range(0, size, LANES32):
@@ -69,9 +69,9 @@ def add_neighbours(pool, s, since, t, n, reach, found, count):
 
 @rule
 def drop_tried(pool, t, found, first, count, neighbours_too, known):
-    """Drop candidates from `first` on that t has tried; the new count.
+    """Drop candidates from `first` on that t has tried; return the new count.
 
-    Neighbours of t only if `neighbours_too`; how many these are is added to `known`.
+    Neighbours of t are dropped only if `neighbours_too`; their number is added to `known`.
     """
     kept, table, slots = first, field(pool, t, TRIED), tried_slots(pool, t)
     for start in range(first, count, LANES32):
@@ -91,7 +91,7 @@ def drop_tried(pool, t, found, first, count, neighbours_too, known):
 
 @rule
 def prefetch_boxes(boxes, found, first, count):
-    """Start to load the boxes of the candidates from `first` on."""
+    """Prefetch the boxes of the candidates from `first` on."""
     width = 2 * boxes.shape[2]
     for k in range(first, count):
         prefetch(boxes, np.int64(found[0, k]) * width)
@@ -99,11 +99,11 @@ def prefetch_boxes(boxes, found, first, count):
 
 @rule
 def keep_overlapping(boxes, t, found, count):
-    """Keep the candidates that overlap t and are not t; the new count."""
+    """Keep the candidates that overlap t and are not t; return the new count."""
     kept = np.int64(0)
     for k in range(count):
         x, stamp = np.int64(found[0, k]), found[1, k]
-        # Written in any case, so that nothing has to be guessed; it only counts if it is kept.
+        # Written in any case, so that there is no branch to mispredict; `kept` decides whether it counts.
         found[0, kept], found[1, kept] = x, stamp
         kept += (x != t) & overlap(boxes, x, t)
     return kept

@@ -1,14 +1,14 @@
-"""Changed subscriptions: the host of a peer tells that peer's ring neighbours what it has changed to.
+"""Changed subscriptions: a host informs the ring neighbours of a peer of the peer that replaces it.
 
-Sub-2-Sub has no word for it: a changed subscription is another peer on the same host, and the old one is
-forgotten like the dead, while it receives events that its host does not want any more (Section 4.2 admits
-this spam). Here the host, which still has the old peer's view, tells everybody in it ("changed to ...") and
-waits for an answer. A neighbour that is told drops the old peer at once, refuses links to it that are no
-younger, and considers the new one; the new peer considers the neighbours that answered, and then joins as
-any newcomer does (`sub2sub.ring.joining`).
+Not in Sub-2-Sub: there, a changed subscription is another peer on the same host. The old peer is forgotten
+like a dead one, and receives events until then that its host no longer wants (Section 4.2 mentions this
+spam). Here the host, which still has the old peer's view, sends a message to each neighbour in it and waits
+for an answer. The neighbour drops the old peer at once, refuses links to it that are no younger, and
+considers the new peer. The new peer considers the neighbours that answered, and then joins as any newcomer
+(`sub2sub.ring.joining`).
 
-`RingPeer.hear_of_change` is the readable form of what a neighbour does. Live hosts also answer those that
-address the old peer later (`sub2sub.live.net.node`); in the simulator these find nobody there.
+`RingPeer.hear_of_change` is the readable form of the neighbour's part. Live hosts also answer later messages
+to the old peer (`sub2sub.live.net.node`); in the simulator these messages fail.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from sub2sub.ring.joining import box_distance, introduce
 from sub2sub.ring.pool import PEER, get, place_of
 from sub2sub.ring.probes import is_there
 from sub2sub.ring.scratch import prepare
-from sub2sub.ring.tombstones import bury
+from sub2sub.ring.tombstones import set_tombstone
 from sub2sub.ring.view import remove
 
 
 @hot
 def tell_change(pool, labels, boxes, settings, probes, step, old, new):
-    """Tell the neighbours of `old` that it has changed to `new`; how many answered."""
+    """Inform the neighbours of `old` that it has changed to `new`; return how many answered."""
     answered = 0
     for place in range(pool.size[old]):
         t = get(pool, old, PEER, place)
@@ -36,7 +36,7 @@ def tell_change(pool, labels, boxes, settings, probes, step, old, new):
         if held >= 0:
             remove(pool, labels, t, held, settings, step.partner)
         if settings.verify:
-            bury(pool, t, old, settings.cycle)
+            set_tombstone(pool, t, old, settings.cycle)
         if box_distance(boxes, t, new, step.own.witness.shape[0]) < 0.0:
             introduce(pool, labels, new, t, settings, step.partner, probes, step.news)
             prepare(pool, labels, new, step.own)

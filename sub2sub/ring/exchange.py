@@ -1,10 +1,10 @@
-"""One cycle of the ring layer, part by part: what peers do by themselves, exchanges, hellos.
+"""One cycle of the ring layer in parts: what peers do by themselves, exchanges, hellos.
 
-`sub2sub.ring.peer` says the same for one peer, to be read first; this is for a population held as arrays.
-Each part goes through the peers it is given, one after the other, and stops before one for which there
-may not be space: it returns how many it got through. Calls at the same time with different peers, and
-different partners, touch different parts of the arrays. One kernel, `take_turns`, has all parts, because what
-they share, which is nearly everything, is then compiled once.
+Read `sub2sub.ring.peer` first: it does the same for one peer; this module is for a population stored as
+arrays. Each part handles the given peers one after the other, stops before a peer for which there may not be
+enough space, and returns the number of peers handled. Concurrent calls with different peers and different
+partners access different parts of the arrays. One kernel, `take_turns`, contains all parts, so that the code
+that they share, which is most of it, is compiled once.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from sub2sub.ring.partner import CHOICE, choose_partner, look_ahead, look_ahead_
 from sub2sub.ring.pool import MET, PEER, SINCE, STAMP, field, fits, get, place_of, put, size_of
 from sub2sub.ring.probes import EXCHANGED, SAID_HELLO, note_copies
 from sub2sub.ring.scratch import Scratch, prepare
-from sub2sub.ring.tombstones import bury
+from sub2sub.ring.tombstones import set_tombstone
 from sub2sub.ring.view import remove
 
 STREAM, VERIFYING = stream_number("ring"), stream_number("ring/verify")
 # Numbers of a peer's draws, and how many it has for each exchange.
 REQUEST, REPLY, DRAWS = 1, 2, 8
-MESSAGES, FAILED, OFFERED, TAKEN, HELLOS, TOLD = range(6)
+MESSAGES, FAILED, OFFERED, TAKEN, HELLOS, NEWS = range(6)
 BEGIN, CHOOSE, EXCHANGE, HEAR = range(4)  # parts of a cycle
 
 
 @by_reference
 class ThreadSpace(NamedTuple):
-    """The space in which one thread works."""
+    """The working memory of one thread."""
 
     own: Scratch  # of the peer whose turn it is,
     partner: Scratch  # and of its partner
-    news: NDArray[np.int32]  # (links, 2) which peer tells which other hello
+    news: NDArray[np.int32]  # (links, 2) hellos to send: sender, receiver
     counts: NDArray[np.int64]  # see `MESSAGES` and so on
 
 
 @by_reference
 class Turn(NamedTuple):
-    """What it is the turn for."""
+    """Which part of the cycle to carry out."""
 
     part: int  # see `BEGIN` and so on
     number: int  # of the exchange in this cycle
@@ -59,7 +59,7 @@ class Turn(NamedTuple):
 
 @rule
 def _meet(pool, t, x, cycle):
-    """Note that t heard from x, if x is a neighbour; when they last met, -1 for never."""
+    """Note that t heard from x, if x is a neighbour; return when they met before, -1 for never."""
     place = place_of(pool, t, x)
     if place < 0:
         return np.int64(-1)
@@ -82,39 +82,39 @@ def _expire(pool, boxes, t, settings, scratch):
 
 @rule
 def _consider(pool, boxes, t, count, settings, scratch, space, probes):
-    """Let t consider what is noted in its scratch space; the neighbours that it accepts are news."""
+    """Let t consider the candidates in its scratch space, and note hellos to those that it accepts."""
     if count > 0:
-        told = space.counts[TOLD]
-        now = consider(pool, boxes, t, count, settings, scratch, probes, space.news, told)
-        space.counts[TAKEN] += now - told
+        used = space.counts[NEWS]
+        now = consider(pool, boxes, t, count, settings, scratch, probes, space.news, used)
+        space.counts[TAKEN] += now - used
         if settings.hello_at_once:
-            space.counts[TOLD] = now
+            space.counts[NEWS] = now
 
 
 @part
-def _tell_lasting(pool, t, since, space):
-    """Let t tell the neighbours that it accepted a while ago and has not met since."""
-    told, first = space.counts[TOLD], field(pool, t, SINCE)
+def _note_hellos_due(pool, t, since, space):
+    """Note hellos of t to the neighbours that it accepted in cycle `since` and has not met."""
+    used, first = space.counts[NEWS], field(pool, t, SINCE)
     for place in range(size_of(pool, t)):
         if pool.words[first + place] == since and get(pool, t, MET, place) < 0:
-            space.news[told, 0], space.news[told, 1] = t, get(pool, t, PEER, place)
-            told += 1
-    space.counts[TOLD] = told
+            space.news[used, 0], space.news[used, 1] = t, get(pool, t, PEER, place)
+            used += 1
+    space.counts[NEWS] = used
 
 
 @rule
 def places_for(neighbours, feeds):
-    """Places that a view may need, and candidates it may be offered, if that many peers are known."""
+    """Places for a view and its candidates, at most, given the neighbours of the peers involved."""
     return neighbours + 2 * (feeds.near.shape[1] + feeds.random.shape[1]) + LANES32
 
 
 @rule
 def _has_space(pool, places, space):
-    """Whether two views may grow to that many places each, so that nothing can fail halfway."""
+    """Whether there is space for two views to grow to that many places each."""
     return (
         places <= space.own.offers.shape[1]
         and fits(pool, 2 * places, space.own.witness.shape[0])
-        and space.counts[TOLD] + 2 * places <= space.news.shape[0]
+        and space.counts[NEWS] + 2 * places <= space.news.shape[0]
     )
 
 
@@ -127,7 +127,7 @@ def _choose(pool, settings, i, turn):
 
 @apart
 def _begin_all(pool, boxes, feeds, settings, probes, space, turn, peers):
-    """Let peers drop old links, accept what the layers below have found, and choose a partner."""
+    """Let peers drop old links, consider the links of the layers below, and choose a partner."""
     for k in range(peers.shape[0]):
         look_ahead_alone(pool, peers, k)
         i = np.int64(peers[k])
@@ -141,8 +141,8 @@ def _begin_all(pool, boxes, feeds, settings, probes, space, turn, peers):
             _expire(pool, boxes, i, settings, space.own)
         count = collect(pool, boxes, feeds, i, i, np.int64(-1), settings, space.own)
         _consider(pool, boxes, i, count, settings, space.own, space, probes)
-        if settings.told >= 0:
-            _tell_lasting(pool, i, settings.told, space)
+        if settings.hello_cycle >= 0:
+            _note_hellos_due(pool, i, settings.hello_cycle, space)
         if settings.exchanges > 0:
             _choose(pool, settings, i, turn)
     return peers.shape[0]
@@ -164,7 +164,7 @@ def _fail(pool, boxes, i, j, settings, space):
     """Let i note that its partner did not answer."""
     space.counts[FAILED] += 1
     if settings.verify:
-        bury(pool, i, j, settings.cycle)
+        set_tombstone(pool, i, j, settings.cycle)
     place = place_of(pool, i, j)
     if place >= 0:
         put(pool, i, MET, place, settings.cycle)
@@ -175,7 +175,7 @@ def _fail(pool, boxes, i, j, settings, space):
 
 @part
 def _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, first):
-    """Let i exchange with j; its draws begin with number `first`."""
+    """Let i exchange with j; the random numbers of the exchange begin with number `first`."""
     n, cycle, counts, own, partner = boxes.shape[0], settings.cycle, space.counts, space.own, space.partner
     faults = probes.faults
     copies, lost = sends(faults, i, j, draw(draws, first + REQUEST), probes.tries[i])
@@ -228,7 +228,7 @@ def _exchange_all(pool, boxes, feeds, settings, probes, space, turn, peers):
 
 @apart
 def _hear_all(pool, boxes, feeds, settings, probes, space, turn, peers):
-    """Let peers hear their hellos, in the order of those that say them."""
+    """Let peers receive their hellos, in the order of the senders."""
     scratch, hellos, key = space.own, turn.hellos, turn.key
     for k in range(peers.shape[0]):
         x = np.int64(peers[k])
@@ -239,16 +239,16 @@ def _hear_all(pool, boxes, feeds, settings, probes, space, turn, peers):
             return k
         prepare(pool, boxes, x, scratch)
         for each in range(first, last):
-            t = np.int64(hellos.teller[each])
-            if each > first and hellos.teller[each - 1] == t:
+            t = np.int64(hellos.sender[each])
+            if each > first and hellos.sender[each - 1] == t:
                 continue
             space.counts[HELLOS] += 1
             probes.sent[t, SAID_HELLO] += 1
             if not arrives(probes.faults, t, x, peer_key(peer_key(key, t), x), 0):
                 continue
             if note(pool, boxes, x, t, settings.cycle, scratch, np.int64(0)) > 0:
-                told = space.counts[TOLD]  # nobody is told what is accepted now
-                consider(pool, boxes, x, np.int64(1), settings, scratch, probes, space.news, told)
+                used = space.counts[NEWS]  # a peer accepted now gets no hello in return
+                consider(pool, boxes, x, np.int64(1), settings, scratch, probes, space.news, used)
     return peers.shape[0]
 
 

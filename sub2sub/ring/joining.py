@@ -1,17 +1,17 @@
 """Joining at once: a newcomer asks for its ring neighbours instead of waiting for gossip to find them.
 
-Not in Sub-2-Sub, whose newcomers know one random peer and gossip like everybody else; it then takes them 16
-cycles to find their neighbours, and they miss most events until then. Here a newcomer first walks to a peer
-whose subscription overlaps its own, as a publisher walks to a match (`sub2sub.events.publishing`): it asks
-its contact for its links, then the nearest of those peers, and so on. From there on it asks those that Figure
-3 selects for it, one after the other, until it has asked all of them. A peer that is asked answers with all
-its links, and if it overlaps the newcomer, it adds the newcomer where it needs it.
+Not in Sub-2-Sub, whose newcomers know one random peer and gossip like all others. They then need 16 cycles to
+find their neighbours, and miss most events until then. Here a newcomer first walks to a peer whose
+subscription overlaps its own, as a publisher walks to a match (`sub2sub.events.publishing`): it asks its
+contact for its links, then the nearest of the peers named, and so on. Then it asks the peers that Figure 3
+selects for it, one after the other, until it has asked all of them. A peer that is asked answers with all its
+links. If it overlaps the newcomer and needs it, it accepts the newcomer.
 
-Asking is verifying: one that does not answer is taken out again, and those it hid are considered anew. All of
-that happens within the newcomer's first cycle, and is billed. A contact that has joined in the same cycle
-has nothing to tell; where everybody starts at once, gossip is all there is.
+A question also verifies a peer: one that does not answer is removed, and the peers that it hid are considered
+again. All this happens in the newcomer's first cycle, and its messages are counted. A contact that has joined
+in the same cycle has no links yet, so peers that all start at once find one another by gossip alone.
 
-`sub2sub.ring.newcomer` is the readable form, which decides the same.
+`sub2sub.ring.newcomer` is the readable form, which makes the same decisions.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from sub2sub.ring.offers import consider, note
 from sub2sub.ring.pool import MET, PEER, STAMP, get, place_of, put, size_of
 from sub2sub.ring.probes import JOINED, asks
 from sub2sub.ring.scratch import prepare
-from sub2sub.ring.tombstones import bury
+from sub2sub.ring.tombstones import set_tombstone
 from sub2sub.ring.view import remove
 
-WALK = 20  # peers asked on the way to one that overlaps
-ASKS = 400  # peers asked in all
-KNOWN = 4096  # peers that a newcomer keeps in mind
+WALK = 20  # peers asked on the walk to one that overlaps, at most
+ASKS = 400  # peers asked in all, at most
+KNOWN = 4096  # peers that a newcomer remembers
 STRANGER, HEARD_OF, ANSWERED, SILENT = range(4)  # what a newcomer knows of a peer
 MESSAGES, FAILED, LINKS = range(3)
 
 
 @by_reference
 class Asked(NamedTuple):
-    """What one newcomer has heard of, and what all of them cost."""
+    """The peers that one newcomer has heard of, and the cost of all newcomers."""
 
     known: NDArray[np.int64]  # (KNOWN,) peers in the order in which it heard of them
-    size: NDArray[np.int64]  # (1,)
-    state: NDArray[np.int8]  # (n,) of each peer, `STRANGER` between two newcomers
-    counts: NDArray[np.int64]  # messages, questions without an answer, links reported
+    size: NDArray[np.int64]  # (1,) their number
+    state: NDArray[np.int8]  # (n,) of each peer; all are `STRANGER` before and after each newcomer
+    counts: NDArray[np.int64]  # messages, questions without an answer, links in answers
 
 
 def new_asked(n: int) -> Asked:
-    """Space for the newcomers of a population."""
+    """Working memory for the newcomers of a population."""
     return Asked(
         np.empty(KNOWN, np.int64), np.zeros(1, np.int64), np.zeros(n, np.int8), np.zeros(3, np.int64)
     )
@@ -77,7 +77,7 @@ def _hear_of(asked, newcomer, peer):
 
 @rule
 def _ask(pool, feeds, probes, newcomer, peer, asked):
-    """Ask a peer for its links; whether it answered."""
+    """Ask a peer for its links; return whether it answered."""
     answered, messages = asks(probes, newcomer, peer, JOINED)
     asked.counts[MESSAGES] += messages
     if not answered:
@@ -98,7 +98,7 @@ def _ask(pool, feeds, probes, newcomer, peer, asked):
 
 @rule
 def _nearest(boxes, newcomer, d, asked):
-    """The nearest peer heard of and not asked yet, of equally near ones the first; -1 for none."""
+    """The nearest known peer that was not asked yet, the first of equally near ones; -1 for none."""
     best, least = np.int64(-1), np.inf
     for k in range(asked.size[0]):
         peer = asked.known[k]
@@ -111,7 +111,7 @@ def _nearest(boxes, newcomer, d, asked):
 
 @rule
 def _consider_known(pool, labels, boxes, newcomer, first, settings, step, probes, asked):
-    """Let the newcomer consider those it has heard of, from number `first` on, silent ones left out."""
+    """Let the newcomer consider the known peers from number `first` on, except silent ones."""
     d, count = step.own.witness.shape[0], np.int64(0)
     for k in range(first, asked.size[0]):
         peer = asked.known[k]
@@ -123,9 +123,9 @@ def _consider_known(pool, labels, boxes, newcomer, first, settings, step, probes
 
 @rule
 def introduce(pool, labels, x, t, settings, scratch, probes, news):
-    """Let t, whose scratch space is prepared, take up x, which overlaps it, if it needs it.
+    """Let t, whose scratch space is prepared, accept x, which overlaps it, if it needs it.
 
-    A link to x that t has is renewed.
+    If x is a neighbour already, its stamp is renewed.
     """
     place = place_of(pool, t, x)
     if place >= 0:
@@ -137,7 +137,7 @@ def introduce(pool, labels, x, t, settings, scratch, probes, news):
 
 @rule
 def _introduce_newcomer(pool, labels, newcomer, peer, settings, step, probes):
-    """Let a peer that was asked take the newcomer up, if it needs it."""
+    """Let a peer that was asked accept the newcomer, if it needs it."""
     prepare(pool, labels, peer, step.partner)
     introduce(pool, labels, newcomer, peer, settings, step.partner, probes, step.news)
 
@@ -152,7 +152,10 @@ def _first_not_asked(pool, newcomer, asked):
 
 @hot
 def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcomer, contact):
-    """Let a newcomer ask from `contact` on; how many it asked. Others may have taken it up already."""
+    """Let a newcomer join through `contact`; return how many peers it asked.
+
+    Others may have accepted it already.
+    """
     d, asks = step.own.witness.shape[0], 0
     prepare(pool, labels, newcomer, step.own)
     asked.size[0] = 0
@@ -167,7 +170,7 @@ def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcome
                 _introduce_newcomer(pool, labels, newcomer, peer, settings, step, probes)
                 break
         else:
-            bury(pool, newcomer, peer, settings.cycle)
+            set_tombstone(pool, newcomer, peer, settings.cycle)
         peer = _nearest(boxes, newcomer, d, asked)
     considered = np.int64(0)
     while True:
@@ -182,9 +185,9 @@ def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcome
             put(pool, newcomer, MET, place, settings.cycle)
             _introduce_newcomer(pool, labels, newcomer, peer, settings, step, probes)
         else:
-            bury(pool, newcomer, peer, settings.cycle)
+            set_tombstone(pool, newcomer, peer, settings.cycle)
             remove(pool, labels, newcomer, place, settings, step.own)
-            considered = np.int64(0)  # those that it hid may be needed now
+            considered = np.int64(0)  # peers that it hid may be needed now
     for k in range(asked.size[0]):
         asked.state[asked.known[k]] = STRANGER
     return asks

@@ -1,31 +1,32 @@
 """The ring links of Sub-2-Sub (Section 4.1 and Figure 3).
 
-Once a cycle a peer exchanges with one of its ring neighbours: each offers the other everything it knows
-(its random, proximity and ring links) and keeps, of its own and of what arrived, exactly the neighbours that
-Figure 3 selects. Neighbours of neighbours are where nearer ones are found, so rings close in a few dozen
-cycles. How a view is kept is in `sub2sub.ring.view`, what is offered in `sub2sub.ring.offers`, how two
-peers exchange in `sub2sub.ring.exchange`; this module is the state of a population, and a cycle as a whole.
+Once a cycle a peer exchanges with one of its ring neighbours: each sends the other all its random, proximity
+and ring links, and keeps, of its own and of the received links, exactly the neighbours that Figure 3 selects.
+Nearer neighbours are usually neighbours of neighbours, so rings are complete within a few dozen cycles.
+`sub2sub.ring.view` maintains a view, `sub2sub.ring.offers` chooses the links that a partner may need, and
+`sub2sub.ring.exchange` runs an exchange; this module has the state of a population, and runs a whole cycle.
 
-Read differently from the paper, or added to it (`RingSettings.paper()` turns every addition off):
+Differences from the paper, and additions (`RingSettings.paper()` turns all additions off):
 
-- The paper selects for the partner before sending, and again on arrival. The first selection cannot change
-  the outcome of the second, so a simulation need not do it; how long it makes messages, and so the bytes
-  they cost, is worked out in `sub2sub.ring.message_length`. `offered` counts what the partner cannot refuse
-  at a glance, which is far less.
-- The paper leaves open which neighbour to exchange with. Here: the one not met for longest, new ones first.
-- Everybody accepts what the layers below have found, and chooses its partner, before anybody exchanges
+- In the paper, a peer selects links for the partner before it sends them, and the partner selects again. The
+  first selection cannot change the result of the second, so the simulation leaves it out. It determines the
+  length of messages, which `sub2sub.ring.message_length` computes. `offered` counts the links that the
+  partner cannot refuse by a cheap test, which are far fewer.
+- The paper does not say which neighbour to exchange with. Here it is the one not met for longest, new ones
+  first.
+- All peers accept the links of the layers below and choose their partners before any of them exchanges
   (`sub2sub.overlay.turns`).
-- *hello*: a peer tells a new neighbour so at the end of the cycle, or of a later one if it still has it
-  (*hello_after*). Otherwise a link that one side has found and the other has not waits for chance.
-- *max_age*: a link carries when its peer was last heard from, the fresher copy wins everywhere, and one too
-  old is dropped and refused. Without that a dead peer's link is passed on for ever.
-- *drop_failed*: a neighbour that does not answer is dropped at once; requests are repeated (*tries*,
-  more often where messages get lost: `sub2sub.ring.persistence`), and links to the silent one that are no
-  younger are refused (`sub2sub.ring.tombstones`).
-- *verify*: a candidate that is needed answers a probe before it is accepted, unless somebody heard from it in
-  this cycle. Otherwise a dead one hides the live ones behind it.
+- *hello*: a peer informs a new neighbour at the end of the cycle, or at the end of a later one if it still
+  has it (*hello_after*). Without that, the neighbour finds the link in the other direction only by chance.
+- *max_age*: a link carries the time at which its peer was last heard from. The fresher of two copies wins,
+  and links that are too old are dropped and refused. Otherwise links to dead peers are passed on for ever.
+- *drop_failed*: a neighbour that does not answer is dropped at once, and links to it that are no younger are
+  refused (`sub2sub.ring.tombstones`). Requests are repeated (*tries*), more often where messages are lost
+  (`sub2sub.ring.persistence`).
+- *verify*: a needed candidate has to answer a probe before it is accepted, unless a peer heard from it in
+  this cycle. Otherwise a dead peer hides live ones behind it.
 - *join*: a newcomer asks for its neighbours at once (`sub2sub.ring.joining`).
-- *tell_changes*: the neighbours of a peer are told what it has changed to (`sub2sub.ring.changing`).
+- *tell_changes*: neighbours are informed when a peer's subscription changes (`sub2sub.ring.changing`).
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ from sub2sub.ring.joining import ASKS, KNOWN, join_ring, new_asked
 from sub2sub.ring.message_length import links_per_message
 from sub2sub.ring.offers import Feeds
 from sub2sub.ring.persistence import MEMORY, tries_for
-from sub2sub.ring.pool import STAMP, RingPool, empty_pool, forget_tried, move_witnesses, places_of, squeeze
+from sub2sub.ring.pool import STAMP, RingPool, compact, empty_pool, forget_tried, move_witnesses, places_of
 from sub2sub.ring.probes import SENT, Probes
 from sub2sub.ring.settings import Partner, RingSettings, StepSettings
 from sub2sub.ring.shadow import UNKNOWN
@@ -88,14 +89,14 @@ class Ring:
     d : int
         Number of attributes.
     cyclon, vicinity
-        The layers whose links feed this one; stepped by the engine, before it.
+        The layers whose links feed this one; the engine steps them first.
     scaled : (n, 2, >= d) float64, optional
-        The boxes as newcomers measure distances (`Population.measure`).
+        The boxes in the units in which newcomers measure distances (`Population.measure`).
 
     Attributes
     ----------
     who_skips : callable, optional
-        Peers that tell partners of ring links only in a cycle (`sub2sub.ring.rest`).
+        Peers that send only ring links to their partners in a cycle (`sub2sub.ring.rest`).
     """
 
     name = "ring"
@@ -118,8 +119,8 @@ class Ring:
         self._space = StepSpace(empty_pool(boxes.shape[0], d, tombstones), d)
         self._joined, self._contact = np.full(len(boxes), -1), np.full(len(boxes), -1)
         self._asked = new_asked(len(boxes))
-        self._changed = np.empty((0, 2), np.int64)  # old and new peers, to be told
-        self._copies = np.zeros((len(boxes), 2))  # lately sent, and those that repeated others
+        self._changed = np.empty((0, 2), np.int64)  # (old, new) peers, of which neighbours are to be informed
+        self._copies = np.zeros((len(boxes), 2))  # of messages sent lately, and how many were repetitions
         self._sent, self._each = np.zeros((len(boxes), SENT), np.int64), np.zeros(SENT)
         self.who_skips: Callable[[int], NDArray[np.bool_]] | None = None
 
@@ -130,7 +131,7 @@ class Ring:
 
     @property
     def tries(self) -> NDArray[np.uint8]:
-        """Times each peer sends a message while it is lost."""
+        """How often each peer sends a message that is lost, at most."""
         given, (copies, repeated) = self.settings, self._copies.T
         return tries_for(copies, repeated, given.tries, given.most_tries).astype(np.uint8)
 
@@ -147,15 +148,15 @@ class Ring:
         ]
         self._tell_changes(settings, probes[0])
         joins, join_failed, join_links = self._join_newcomers(settings, probes[0])
-        told = self._told(cycle)
-        self._exchange(settings, probes, key, told)
+        mentioned = self._mentioned(cycle)
+        self._exchange(settings, probes, key, mentioned)
         if self.settings.hello:
             self._say_hello(settings, probes, np.uint64(peer_key(key, len(self.boxes))))
         self._copies = MEMORY * self._copies + copies.sum(axis=0)
         messages, failed, offered, taken, hellos, _ = (int(count) for count in self._space.counts())
         asked, (small, unanswered) = self._space.asked(), np.sum([each.counts for each in probes], axis=0)
         join_bytes = HEADER * joins + (DESCRIPTOR + RANGE * self.d) * (joins + join_links)
-        exchange_bytes = self._bytes(messages, hellos, cycle, network, told)
+        exchange_bytes = self._bytes(messages, hellos, cycle, network, mentioned)
         hello = HEADER + DESCRIPTOR + RANGE * self.d
         each = (exchange_bytes - hellos * hello) / max(messages, 1), hello, HEADER, join_bytes / max(joins, 1)
         self._sent, self._each = sent.sum(axis=0), np.array(each)
@@ -174,15 +175,15 @@ class Ring:
         }
 
     def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Messages and bytes of the last cycle, by peer; messages of a kind are as long as their mean."""
+        """Messages and bytes of the last cycle, by peer; each message has the mean length of its kind."""
         return self._sent.sum(axis=1, dtype=np.int64), np.rint(self._sent @ self._each).astype(np.int64)
 
     def _feeds(self) -> Feeds:
         near, random = self.vicinity, self.cyclon
         return Feeds(near.view, near.size, random.view, random.size)
 
-    def _told(self, cycle: int) -> Feeds:
-        """Those of them that partners are told."""
+    def _mentioned(self, cycle: int) -> Feeds:
+        """Links of the layers below that messages to partners contain."""
         feeds = self._feeds()
         if self.who_skips is None:
             return feeds
@@ -193,13 +194,12 @@ class Ring:
         """Make space for the exchange of the two peers with the widest views."""
         self._space.make_space(int(plain(places_for)(2 * int(self.pool.size.max()), self._feeds())))
 
-    def _exchange(self, settings: StepSettings, probes: list[Probes], key: np.uint64, told: Feeds) -> None:
-        """Let everybody accept what the layers below found, then exchange, once or more."""
-        n, turn, exchanging = (
-            len(self.boxes),
-            self._turns(settings, probes),
-            self._turns(settings, probes, told),
-        )
+    def _exchange(
+        self, settings: StepSettings, probes: list[Probes], key: np.uint64, mentioned: Feeds
+    ) -> None:
+        """Let all peers consider the links of the layers below, then exchange, once or more."""
+        n, turn = len(self.boxes), self._turns(settings, probes)
+        exchanging = self._turns(settings, probes, mentioned)
         now = Turn(BEGIN, 0, key, np.empty(n, np.int32), NO_HELLOS)
         everybody(n, turn(now), self._make_space)
         for number in range(settings.exchanges):
@@ -221,10 +221,10 @@ class Ring:
         everybody(n, self._turns(settings, probes)(now), make_space)
 
     def _turns(
-        self, settings: StepSettings, probes: list[Probes], told: Feeds | None = None
+        self, settings: StepSettings, probes: list[Probes], mentioned: Feeds | None = None
     ) -> Callable[[Turn], Work]:
-        """What each thread does when it is the turn for something."""
-        space, boxes, feeds = self._space, self.labels.boxes, told or self._feeds()
+        """The work of each thread in a part of the cycle."""
+        space, boxes, feeds = self._space, self.labels.boxes, mentioned or self._feeds()
 
         def work(turn: Turn) -> Work:
             def take(k: int, peers: NDArray[np.int32]) -> int:
@@ -238,7 +238,7 @@ class Ring:
         return work
 
     def _tell_changes(self, settings: StepSettings, probes: Probes) -> None:
-        """Let hosts tell the neighbours of peers what these have changed to."""
+        """Let hosts inform the neighbours of peers that have changed."""
         for old, new in self._changed:
             if probes.faults.alive[new] == 1:
                 self._space.make_space_to_join(2 * int(self.pool.size[old]) + 2, KNOWN)
@@ -249,12 +249,12 @@ class Ring:
         self._changed = self._changed[:0]
 
     def change(self, old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
-        """Note that peers have become others, which have joined; neighbours are told in the next step."""
+        """Note that peers have changed to others, which have joined; the next step informs neighbours."""
         if self.settings.tell_changes:
             self._changed = np.concatenate([self._changed, np.stack([old, new], axis=1).astype(np.int64)])
 
     def _join_newcomers(self, settings: StepSettings, probes: Probes) -> tuple[int, int, int]:
-        """Let newcomers ask for their neighbours; messages, unanswered questions, and links told."""
+        """Let newcomers ask for neighbours; return messages, unanswered questions, and links received."""
         waiting, feeds = np.flatnonzero(self._contact >= 0), self._feeds()
         self._asked.counts[:] = 0
         for newcomer in waiting[probes.faults.alive[waiting] == 1]:
@@ -267,10 +267,10 @@ class Ring:
         messages, failed, links = (int(count) for count in self._asked.counts)
         return messages, failed, links
 
-    def _bytes(self, exchanged: int, hellos: int, cycle: int, network: Network, told: Feeds) -> int:
-        """Bytes of messages: each has its sender's descriptor, those of exchanges a selection besides."""
+    def _bytes(self, exchanged: int, hellos: int, cycle: int, network: Network, mentioned: Feeds) -> int:
+        """Bytes of messages: each has its sender's descriptor, those of exchanges also selected links."""
         pool = self.pool
-        links = Links(self.d, self.boxes, NO_HOSTS, *told, pool.start, pool.size, pool.peer)
+        links = Links(self.d, self.boxes, NO_HOSTS, *mentioned, pool.start, pool.size, pool.peer)
         held = links_per_message(links, self.labels.boxes, network.alive, self.seed, cycle)
         descriptors = exchanged + hellos + round(exchanged * held)
         return HEADER * (exchanged + hellos) + (DESCRIPTOR + RANGE * self.d) * descriptors
@@ -278,7 +278,8 @@ class Ring:
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Empty the ring views of `peers`, which ask for neighbours in the next step.
 
-        One whose contact joins at the same time, or that has none, waits for the layers below to find some.
+        A peer without a contact, or whose contact joins at the same time, gets its first neighbours from the
+        layers below.
         """
         pool = self.pool
         self._joined[peers] = cycle
@@ -287,9 +288,9 @@ class Ring:
             able = contacts >= 0
             able[able] = self._joined[contacts[able]] < cycle
             self._contact[peers] = np.where(able, contacts, -1)
-        pool.buried[peers] = -1
+        pool.silent[peers] = -1
         pool.size[peers] = 0
-        pool.forgot[peers] = cycle
+        pool.last_removal[peers] = cycle
         pool.shadow[peers], pool.asked[peers] = UNKNOWN, 0
         forget_tried(pool, peers)
         moved = self.labels.update(self.boxes, peers)
@@ -301,8 +302,8 @@ class Ring:
         """Go on with more peers."""
         self.boxes, self.scaled = moved.population.boxes, moved.population.scaled
         self.labels.grow(self.boxes)
-        self._space.squeeze(0, 1)
-        self._space = StepSpace(squeeze(grow_pool(self.pool, moved), self.d, 1024), self.d)
+        self._space.compact(0, 1)
+        self._space = StepSpace(compact(grow_pool(self.pool, moved), self.d, 1024), self.d)
         self._joined, self._changed = moved.rows(self._joined, -1), moved.peers(self._changed)
         self._contact = moved.rows(moved.peers(self._contact), -1)
         self._asked, self._copies = new_asked(len(self.boxes)), moved.rows(self._copies, 0)
@@ -317,7 +318,7 @@ class Ring:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""
-        self._space.squeeze(0)
+        self._space.compact(0)
         pool = {**self.pool._asdict(), "words": self.pool.words[: self.pool.top[0]]}
         return {**pool, **self.labels.arrays(), "joined": self._joined, "contact": self._contact,
                 "changed": self._changed, "copies": self._copies}  # fmt: skip
@@ -325,7 +326,7 @@ class Ring:
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """State from a checkpoint."""
         pool = RingPool(**{name: np.array(arrays[name]) for name in RingPool._fields})
-        self._space = StepSpace(squeeze(pool, self.d, 1024), self.d)
+        self._space = StepSpace(compact(pool, self.d, 1024), self.d)
         self.labels.load(arrays)
         self._joined[...], self._contact[...] = arrays["joined"], arrays["contact"]
         self._changed, self._copies = np.array(arrays["changed"]), np.array(arrays["copies"])

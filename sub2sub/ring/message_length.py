@@ -1,10 +1,10 @@
-"""What a message of the ring layer holds: what Figure 3 of Sub-2-Sub selects for the partner.
+"""The length of messages of the ring layer, which contain what Figure 3 of Sub-2-Sub selects for the partner.
 
-A peer selects, out of its random, proximity and ring links together, the ring neighbours of its partner, and
-sends them with a descriptor of its own. The simulation leaves that first selection out, because the partner
-selects again (see `sub2sub.ring.layer`), so how long a message is has to be worked out separately: exactly,
-but, as it takes longer than the exchange itself, for a sample of the exchanges of a cycle. The others are
-taken to be as long on average. Averaged over cycles the error is a few percent, whatever the population.
+A peer selects, from its random, proximity and ring links together, the ring neighbours of its partner, and
+sends them with its own descriptor. The simulation leaves out that first selection, because the partner
+selects again (see `sub2sub.ring.layer`). So this module computes the length of messages: exactly, but only
+for a sample of the exchanges of a cycle, as it takes longer than an exchange. The others count with the mean
+length. Averaged over cycles, the error is a few percent for any population.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from sub2sub.ring.pool import way_up
 from sub2sub.rings.selection import new_space, select
 
 STREAM = stream_number("ring messages")
-SAMPLE = 24  # exchanges looked at in a cycle, two messages each
+SAMPLE = 24  # exchanges in the sample of a cycle, with two messages each
 
 
 def links_per_message(
     links: Links, boxes: NDArray[np.int32], alive: NDArray[np.uint8], seed: int, cycle: int
 ) -> float:
-    """Links that a message of an exchange holds on average, besides its sender's own descriptor.
+    """Mean number of links in a message of an exchange, without its sender's own descriptor.
 
     The boxes are labels (`sub2sub.geometry.labels`); the sample depends on seed and cycle.
 
@@ -73,7 +73,7 @@ def _count_held(links, boxes, pairs, held, lists, space):
             if peer != sender and peer != partner:
                 _insert(after, known, peer, partner, n)
                 known += 1
-        # One that is known twice is covered by itself the second time.
+        # A peer that is known twice is covered by itself the second time.
         for k in range(known):
             before[k] = after[known - 1 - k]
         successors = select(boxes, links.d, partner, after[:known], up, space)
@@ -88,9 +88,9 @@ def _count_held(links, boxes, pairs, held, lists, space):
 
 @rule
 def _insert(order, count, peer, start, n):
-    """Put a peer where it belongs among `count` others in the order of the ring, from `start` on.
+    """Insert a peer into a list of `count` peers in the order of the ring from `start` on.
 
-    They are a few dozen, and numba takes as long to compile a sort as all the rest of this.
+    The list has a few dozen peers, and numba takes as long to compile a sort as all the rest of this.
     """
     at = count
     while at > 0 and way_up(start, order[at - 1], n) > way_up(start, peer, n):

@@ -1,13 +1,13 @@
 """Which candidates a peer's ring view needs: Figure 3 of Sub-2-Sub, one candidate at a time.
 
 A candidate is needed if it is the nearest neighbour, up the ring or down the ring, for some point of the
-peer's box: if its part of the box is not covered by nearer neighbours on one of the two sides
-(`sub2sub.geometry.cover`). Candidates are offered one after the other; then those are dropped that others
-have made superfluous. Those that are left are the ones that Figure 3 selects.
+peer's box: that is, if nearer neighbours on one of the two sides do not cover its part of the box
+(`sub2sub.geometry.cover`). Candidates are offered one after the other. Then the neighbours are dropped that
+others have made superfluous. The rest is what Figure 3 selects.
 
-A candidate that was refused is refused again as long as no neighbour was removed: what covered its part then
-still covers it, because whatever is dropped for being superfluous is covered itself. So refused candidates
-are remembered, which spares nearly all questions once views have converged.
+A refused candidate would be refused again as long as no neighbour is removed: its part of the box stays
+covered, because a neighbour that is dropped as superfluous is itself covered. So refused candidates are
+remembered, which saves nearly all tests once views have converged.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.memory import LANES32
 from sub2sub.overlay.descriptors import Descriptor
 
-REMEMBERED = 4096  # refused candidates; then all are forgotten
-REFUSED, TAKEN, NO_ROOM = range(3)  # what became of a candidate
+REMEMBERED = 4096  # refused candidates, at most; then all are forgotten
+REFUSED, TAKEN, NO_ROOM = range(3)  # outcomes for a candidate
 
 
 class Need:
-    """The question for one peer, answered by the kernels; tests answer it with Figure 3 as printed.
+    """Tests candidates for one peer with the kernels of cover; tests compare it with Figure 3 as printed.
 
     Parameters
     ----------
     max_steps : int
-        `RingSettings.max_steps`: cuts after which a candidate is taken for needed, 0 for never.
+        `RingSettings.max_steps`: cuts after which a candidate counts as needed, 0 for no limit.
     work : int
-        Boxes that all cuts of one call may be compared with, times the attributes; 0 for any number. Where
-        there are many boxes, a candidate is taken for needed after fewer cuts.
+        Limit of the work of one call: cuts times boxes times attributes; 0 for no limit. Where there are many
+        boxes, a candidate counts as needed after fewer cuts.
 
     Examples
     --------
@@ -52,8 +52,8 @@ class Need:
         self._id, self._box = np.uint64(own.id), np.array([own.low, own.end])
         self.refused: dict[int, Descriptor] = {}
 
-    def may_be(self, peer: Descriptor) -> bool:
-        """Whether a peer is worth being offered."""
+    def may_be_needed(self, peer: Descriptor) -> bool:
+        """Whether to offer a peer: it overlaps, and was not refused before."""
         if self.refused.get(peer.id) is peer:
             return False
         if peer.id != self.own.id and self.own.overlaps(peer):
@@ -64,18 +64,18 @@ class Need:
     def offer(
         self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor], cap: int
     ) -> tuple[list[Descriptor], set[int]]:
-        """Offer candidates to a view, in this order; those accepted, and the IDs of the view afterwards."""
+        """Offer candidates to a view, in this order; return those accepted, and the IDs of the new view."""
         peers = [*neighbours, *candidates]
         steps = self._steps(len(peers), len(peers) + len(candidates))
         member, outcome = _offer(*self._laid_out(peers), len(neighbours), cap, steps)
-        became = list(zip(candidates, outcome[len(neighbours) :].tolist(), strict=True))
-        for peer, fate in became:
-            if fate == REFUSED:
+        outcomes = list(zip(candidates, outcome[len(neighbours) :].tolist(), strict=True))
+        for peer, its in outcomes:
+            if its == REFUSED:
                 self._remember(peer)
-        return [peer for peer, fate in became if fate == TAKEN], _ids(peers, member)
+        return [peer for peer, its in outcomes if its == TAKEN], _ids(peers, member)
 
     def first(self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]) -> int:
-        """Place of the first candidate that a view needs, -1 for none; those before it are refused."""
+        """Place of the first candidate that a view needs, -1 for none; refuses those before it."""
         laid_out = self._laid_out([*neighbours, *candidates])
         steps = self._steps(len(neighbours), len(candidates))
         place = int(_first(*laid_out, len(neighbours), steps))
@@ -91,13 +91,13 @@ class Need:
     def _laid_out(
         self, peers: Sequence[Descriptor]
     ) -> tuple[NDArray[np.float64], NDArray[np.uint64], NDArray[np.float64]]:
-        """The peer's own box; how far up the ring others are, and their boxes."""
+        """The peer's own box, the ways up the ring to others, and their boxes."""
         up = np.array([peer.id for peer in peers], np.uint64) - self._id
         boxes = np.array([peer.low + peer.end for peer in peers], np.float64)
         return self._box, up, boxes.reshape(len(peers), 2, self.own.d)
 
     def _steps(self, boxes: int, questions: int) -> int:
-        """Cuts after which each of so many questions about so many boxes is given up."""
+        """Cuts after which to give up a question, for so many questions about so many boxes."""
         if not self.work:
             return self.max_steps
         steps = max(1, self.work // max(1, questions * boxes * self.own.d))
@@ -115,7 +115,7 @@ class Need:
 
 @kernel
 def _labels(own, boxes):
-    """The boxes, and last `own`, as ranks of their ends: cover needs integers (`geometry.labels`)."""
+    """The boxes, and `own` as the last, as ranks of their ends: cover needs integers (`geometry.labels`)."""
     n, d = boxes.shape[0], boxes.shape[2]
     labels = np.empty((n + 1, 2, d), np.int32)
     ends = np.empty(2 * n + 2)
@@ -133,7 +133,7 @@ def _labels(own, boxes):
 
 
 class _Question(NamedTuple):
-    """Boxes in the order of the ring, and space to ask for cover."""
+    """Boxes in the order of the ring, and working memory of the test for cover."""
 
     labels: NDArray[np.int32]
     order: NDArray[np.int64]
@@ -183,7 +183,7 @@ def _is_needed(x, member, max_steps, question):
 
 @kernel
 def _drop(member, max_steps, question):
-    """Let `member` be those that others have not made superfluous."""
+    """Remove the members that others have made superfluous."""
     stays = np.zeros(member.shape[0], np.bool_)
     for x in range(member.shape[0]):
         if member[x]:
@@ -193,7 +193,7 @@ def _drop(member, max_steps, question):
 
 @kernel
 def _needed_of(own, up, boxes, max_steps):
-    """Which of some members others have not made superfluous."""
+    """Which of the members others have not made superfluous."""
     member = np.ones(boxes.shape[0], np.bool_)
     _drop(member, max_steps, _question(own, up, boxes))
     return member
@@ -201,7 +201,7 @@ def _needed_of(own, up, boxes, max_steps):
 
 @kernel
 def _first(own, up, boxes, members, max_steps):
-    """Which of the boxes after the first `members` is the first that is needed, -1 for none."""
+    """The first box after the `members` that is needed, -1 for none."""
     question, member = _question(own, up, boxes), np.arange(boxes.shape[0]) < members
     for x in range(members, boxes.shape[0]):
         if _is_needed(x, member, max_steps, question):
@@ -211,7 +211,7 @@ def _first(own, up, boxes, members, max_steps):
 
 @kernel
 def _offer(own, up, boxes, members, cap, max_steps):
-    """Offer the boxes after the first `members` one after the other; which stay, and what became of each."""
+    """Offer the boxes after the `members` one after the other; return which stay, and the outcome of each."""
     question, member = _question(own, up, boxes), np.arange(boxes.shape[0]) < members
     outcome = np.full(boxes.shape[0], REFUSED, np.int8)
     size = members

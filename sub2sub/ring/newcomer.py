@@ -1,8 +1,8 @@
 """A newcomer that asks for its ring neighbours at once: the readable form of `sub2sub.ring.joining`.
 
-`next` names the peer to ask, `answered` and `silent` take the result, until no peer is left to ask. What
-is asked for is everything a peer knows: its proximity, random and ring links, in this order. The simulator
-asks one after the other. Live peers ask several at once when the walk is over, as answers take their time.
+`next` returns the peer to ask, `answered` and `silent` take the result, until no peer is left to ask. An
+answer contains all links of a peer: its proximity, random and ring links, in this order. The simulator asks
+one peer after the other. Live peers ask several at once after the walk, as answers take time.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ class Newcomer:
     Parameters
     ----------
     ring : RingPeer
-        Its ring links; others may have taken it up already.
+        Its ring links; others may have accepted it already.
     contacts : sequence of Descriptor
         The first is asked first.
     now : int
-        The time, to be moved on by the driver where answers take their time.
+        The time, which the driver advances where answers take time.
 
     Attributes
     ----------
     walking : bool
-        Whether it is still on its way to one that overlaps.
+        Whether it is still searching for a peer that overlaps.
     under_way : int
         Questions that wait for an answer, counted by a driver that asks several at once.
 
@@ -54,7 +54,7 @@ class Newcomer:
         self._hear_of([*contacts, *(each.peer for each in ring.in_order())])
 
     def next(self) -> Descriptor | None:
-        """The peer to ask next; None when there is none, for now."""
+        """The peer to ask next; None if there is none at present."""
         peer = self._next()
         if peer is not None:
             self.asked.add(peer.id)
@@ -64,7 +64,7 @@ class Newcomer:
         if self.walking and len(self.asked) < WALK:
             waiting = [peer for id, peer in self.known.items() if id not in self.asked]
             if waiting:
-                # The contact first.
+                # The first contact first.
                 return min(waiting, key=self.ring.own.squared_distance) if self.asked else waiting[0]
         if self.walking:
             self._end_walk()
@@ -75,7 +75,7 @@ class Newcomer:
         return None
 
     def answered(self, peer: Descriptor, links: Iterable[Descriptor]) -> None:
-        """Take the answer of a peer: the peers it knows."""
+        """Take the answer of a peer: the peers that it knows."""
         new = self._hear_of(links)
         if self.walking:
             if self.ring.own.overlaps(peer):
@@ -88,7 +88,7 @@ class Newcomer:
     def silent(self, peer: Descriptor) -> None:
         """Note that a peer did not answer."""
         self.gone.add(peer.id)
-        self.ring.bury(peer.id, self.now)
+        self.ring.set_tombstone(peer.id, self.now)
         if not self.walking and peer.id in self.ring.view:
             self.ring.remove(peer.id, self.now)
             self._consider(self.known.values())

@@ -1,10 +1,11 @@
-"""What one peer may want of what another knows, and the taking of it.
+"""Which links of one peer another may need, and how it considers them.
 
-In an exchange a peer sees a few hundred candidates; one whose view has converged takes none. `collect` goes
-through them a vector at a time, cheapest question first: is it near enough on the ring to matter, was it
-tried before (`sub2sub.ring.pool.TRIED`), does it overlap, is it obviously hidden (`sub2sub.ring.shadow`)?
-`consider` offers the few that are left to the view (`sub2sub.ring.view`), nearest first, so that few are
-taken that a later one makes superfluous. Notes are columns of `Scratch.offers`.
+In an exchange a peer sees a few hundred candidates; once its view has converged, it accepts none. `collect`
+filters them a vector at a time, with the cheapest test first: is the candidate near enough on the ring to
+matter, was it tried before (`sub2sub.ring.pool.TRIED`), does it overlap, does the shadow show that it is
+superfluous (`sub2sub.ring.shadow`)? `consider` offers the few that are left to the view
+(`sub2sub.ring.view`), nearest first, so that few are accepted that a later one makes superfluous. Candidates
+are noted as columns of `Scratch.offers`.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from sub2sub.kernels.references import by_reference
 from sub2sub.ring.candidates import add_links, add_neighbours, drop_tried, keep_overlapping, prefetch_boxes
 from sub2sub.ring.pool import PEER, STAMP, find, get, place_of, put, size_of, way_up, write_tried
 from sub2sub.ring.shadow import touched_cells
-from sub2sub.ring.tombstones import is_buried
+from sub2sub.ring.tombstones import is_outdated
 from sub2sub.ring.view import drop_hidden, is_hidden, offer
 
-# Rows of `Scratch.offers`: the peer, its stamp, the cells it touches, how far away it is; and the columns in
+# Rows of `Scratch.offers`: the peer, its stamp, the cells that it touches, its distance; and the columns in
 # the order in which to consider them.
 OFFERED, AS_OF, TOUCHED, AWAY, ORDER = range(5)
 
@@ -39,20 +40,20 @@ class Feeds(NamedTuple):
 
 @apart
 def collect(pool, boxes, feeds, t, s, met, settings, scratch):
-    """Note what t may want of what s, or t itself, knows; how many there are.
+    """Note the links of s, or of t itself, that t may need; return how many there are.
 
-    What stood in the ring view of s when the two last met was offered then, and need not be offered again as
-    long as nothing was removed from t's view since.
+    Links that were in the ring view of s when the two last met were offered then. They need not be offered
+    again unless a neighbour was removed from t's view since.
     """
     n, reach, found, known = boxes.shape[0], scratch.frame.reach, scratch.gathered, scratch.known
     count = add_links(feeds.near[s], np.int64(feeds.near_size[s]), t, n, reach, found, np.int64(0))
     count = add_links(feeds.random[s], np.int64(feeds.random_size[s]), t, n, reach, found, count)
-    # Where links have ages, a neighbour's may be fresher than the one at hand.
+    # Where links have ages, a link to a neighbour of t may be fresher than that of t.
     count = drop_tried(pool, t, found, np.int64(0), count, 1 - settings.aged, known)
     prefetch_boxes(boxes, found, np.int64(0), count)
     if s != t:
         fed = count
-        since = met if pool.forgot[t] < met else np.int64(-1)
+        since = met if pool.last_removal[t] < met else np.int64(-1)
         count = add_neighbours(pool, s, since, t, n, reach, found, count)
         prefetch_boxes(boxes, found, fed, count)
         # For neighbours of both, the stamps have been compared (`renew_stamps`).
@@ -68,7 +69,7 @@ def collect(pool, boxes, feeds, t, s, met, settings, scratch):
 
 @rule
 def note(pool, boxes, t, x, stamp, scratch, count):
-    """Note the overlapping peer x for t unless it is plainly superfluous; the new count."""
+    """Note the overlapping peer x for t, unless its shadow hides x; return the new count."""
     n, offers = boxes.shape[0], scratch.offers
     touched = touched_cells(boxes, x, scratch.frame)
     if is_hidden(pool.shadow, t, touched, way_up(t, x, n), n):
@@ -85,7 +86,7 @@ def _renew(pool, t, place, stamp):
 
 @part
 def _enqueue(offers, queued, column, away):
-    """Put a column where its distance belongs in the order: an insertion sort, as there are few."""
+    """Insert a column into the order by distance: an insertion sort, as there are few."""
     offers[AWAY, column] = away
     at = queued
     while at > 0 and offers[AWAY, offers[ORDER, at - 1]] > away:
@@ -96,7 +97,7 @@ def _enqueue(offers, queued, column, away):
 
 @part
 def _enqueue_unknown(pool, t, n, count, settings, offers):
-    """Queue the offered that are no neighbours of t, renew the stamps of those that are; how many queue."""
+    """Queue the offers that are not neighbours of t, renew the stamps of the others; return the length."""
     queued = np.int64(0)
     for k in range(count):
         x = offers[OFFERED, k]
@@ -112,15 +113,15 @@ def _enqueue_unknown(pool, t, n, count, settings, offers):
 
 
 @apart
-def consider(pool, boxes, t, count, settings, scratch, probes, news, told):
-    """Offer t what was noted, nearest on the ring first; returns how many news there are to tell."""
+def consider(pool, boxes, t, count, settings, scratch, probes, news, used):
+    """Offer t the noted candidates, nearest on the ring first; return how many rows of `news` are used."""
     offers = scratch.offers
     queued = _enqueue_unknown(pool, t, boxes.shape[0], count, settings, offers)
-    before = told
+    before = used
     for step in range(queued):
         k = offers[ORDER, step]
         x, stamp = offers[OFFERED, k], offers[AS_OF, k]
-        if told > before:  # x may have been noted twice
+        if used > before:  # x may have been noted twice
             place = place_of(pool, t, x)
             if place >= 0:
                 if settings.aged:
@@ -128,23 +129,23 @@ def consider(pool, boxes, t, count, settings, scratch, probes, news, told):
                 continue
         if settings.cap > 0 and pool.size[t] >= settings.cap:
             continue
-        if settings.verify and is_buried(pool, t, x, stamp):
+        if settings.verify and is_outdated(pool, t, x, stamp):
             continue
         if offer(pool, boxes, t, x, offers[TOUCHED, k], stamp, settings, scratch, probes):
-            news[told, 0], news[told, 1] = t, x
-            told += 1
+            news[used, 0], news[used, 1] = t, x
+            used += 1
     for side in range(2):
         if scratch.struck[side]:
             scratch.struck[side] = 0
             drop_hidden(pool, boxes, t, side, settings, scratch)
-    return told
+    return used
 
 
 @apart
 def renew_stamps(pool, a, b, n, answered):
-    """Let b, and a if it is answered, have the fresher stamp of each neighbour they share."""
+    """Give b, and a if it is answered, the fresher stamp of each neighbour that they share."""
     size_a, size_b = size_of(pool, a), size_of(pool, b)
-    # Both in the order of the ring as seen from b.
+    # Go through both views in the order of the ring, starting after b.
     split = find(pool, a, way_up(a, b, n), n)
     at_b = np.int64(0)
     for k in range(size_a):

@@ -1,10 +1,10 @@
-"""The partner of a ring exchange, and loading what the exchange will need before it is needed.
+"""The partner of a ring exchange, and the prefetching of the two views.
 
-The paper (Sub-2-Sub, Section 4.1) leaves open which neighbour to exchange with: see
+The paper (Sub-2-Sub, Section 4.1) does not say which neighbour to exchange with: see
 `sub2sub.ring.settings.Partner`.
 
-A partner's view is anywhere in the memory, and waiting for it would take as long as the exchange. So a few
-turns ahead it is asked for where the two views are, and then for the views themselves.
+A partner's view may be anywhere in memory, and a cache miss would cost as much time as the exchange. So some
+turns ahead the positions of both views are prefetched, then the views themselves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sub2sub.ring.shadow import CELLS
 
 CHOICE = 0  # number of the draw
 AHEAD = 2  # turns to look ahead; any number gives the same result
-MOST = 48 * LANES32  # words of one view to ask for, a cache line at a time
+MOST = 48 * LANES32  # words of one view to prefetch, at most
 
 
 @rule
@@ -38,7 +38,7 @@ def choose_partner(pool, t, policy, n, bits):
         up = way_up(t, get(pool, t, PEER, np.int64(0)), n)
         down = way_up(get(pool, t, PEER, size - 1), t, n)
         return np.int64(0) if up <= down else size - 1
-    # Of several not met for longest, the first from a random place on.
+    # The one not met for longest; of equals the first from a random place on.
     met = field(pool, t, MET)
     least = least_value(pool.words, met, size)
     place = place_of_value(pool.words, met + first, size - first, least)
@@ -47,7 +47,7 @@ def choose_partner(pool, t, policy, n, bits):
 
 @rule
 def _prefetch_view(pool, t):
-    """Start to load the view of t but for its witnesses, which are seldom needed."""
+    """Prefetch the view of t, without its witnesses, which are rarely needed."""
     first = pool.start[t]
     for word in range(first, first + min(WITNESS * np.int64(pool.room[t]), MOST), LANES32):
         prefetch(pool.words, word)
@@ -55,7 +55,7 @@ def _prefetch_view(pool, t):
 
 @rule
 def _prefetch_place(pool, t):
-    """Start to load where the view of t is."""
+    """Prefetch the position of the view of t."""
     prefetch(pool.start, t)
     prefetch(pool.room, t)
     prefetch(pool.size, t)
@@ -63,7 +63,7 @@ def _prefetch_place(pool, t):
 
 @part
 def look_ahead(pool, feeds, partner, peers, k):
-    """Start to load what the exchanges after number k will need."""
+    """Prefetch what the exchanges after number k will need."""
     if k + 2 * AHEAD < peers.shape[0]:
         _prefetch_place(pool, np.int64(peers[k + 2 * AHEAD]))
         _prefetch_place(pool, np.int64(partner[peers[k + 2 * AHEAD]]))
@@ -79,6 +79,6 @@ def look_ahead(pool, feeds, partner, peers, k):
 
 @part
 def look_ahead_alone(pool, peers, k):
-    """Start to load the view of a peer whose turn comes soon."""
+    """Prefetch the view of a peer whose turn comes soon."""
     if k + AHEAD < peers.shape[0]:
         _prefetch_view(pool, np.int64(peers[k + AHEAD]))

@@ -1,16 +1,15 @@
-"""One peer of the ring layer: its view, what it tells a partner, and what it keeps of what it is told.
+"""One peer of the ring layer: its view, the links that it sends, and those that it keeps of what it receives.
 
-Sub-2-Sub, Section 4.1 and Figure 3; `sub2sub.ring.layer` says where it is read differently and what is added.
-Live peers run this class, and the kernels of the layer must take its decisions, draw for draw.
+Sub-2-Sub, Section 4.1 and Figure 3; `sub2sub.ring.layer` lists differences and additions. Live peers run this
+class, and the kernels of the layer must make the same decisions with the same random numbers.
 
-In a cycle a peer drops links that are too old (`expire`), accepts what the layers below have found
-(`consider`), and exchanges everything it knows (`report`) with a neighbour (`partner`), which takes it up and
-`answer`s with what it knows; the peer takes that up (`finish`), or notes that nobody answered (`fail`).
-Newcomers are told hello.
+In a cycle a peer drops links that are too old (`expire`), considers the links of the layers below
+(`consider`), and sends all its links (`report`) to a neighbour (`partner`). The neighbour considers them and
+`answer`s with its own links; the peer considers these (`finish`), or notes that no answer came (`fail`). New
+neighbours get a hello.
 
-Which candidates are needed is asked of `sub2sub.ring.need`, or of another object with the same answers. What
-decides draw for draw: candidates are considered nearest on the ring first, of equally near ones in the order
-in which they were told.
+`sub2sub.ring.need`, or another object with the same answers, decides which candidates are needed. Candidates
+are considered in the order of their distance on the ring, equally near ones in the order of their arrival.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from sub2sub.ring.verification import Verification, Verify
 
 @dataclass(slots=True)
 class Neighbour:
-    """A ring neighbour: when it was last heard from by anybody, accepted, and met (-1: never)."""
+    """A ring neighbour: when any peer last heard from it, when it was accepted, and last met (-1: never)."""
 
     peer: Descriptor
     stamp: int
@@ -43,7 +42,7 @@ class Neighbour:
 
 
 class RingLink(NamedTuple):
-    """A ring neighbour as a peer tells of it."""
+    """A ring neighbour in a message."""
 
     peer: Descriptor
     stamp: int
@@ -55,7 +54,7 @@ make_ring_link = partial(tuple.__new__, RingLink)
 
 
 class Report(NamedTuple):
-    """What a peer tells in an exchange: links of the layers below, and its ring neighbours."""
+    """The links in a message of an exchange: those of the layers below, and ring neighbours."""
 
     fed: Sequence[Link]
     ring: Sequence[RingLink]
@@ -67,24 +66,25 @@ class RingPeer:
     Parameters
     ----------
     around : int
-        IDs around the ring.
+        Number of IDs around the ring.
     need : Need, optional
-        Which candidates are needed.
+        Decides which candidates are needed.
     fresh : int
-        Age from which on a candidate has to answer before it is accepted: a cycle; 0 where others may lie.
+        Age of a link from which on its peer has to answer before it is accepted: a cycle; 0 where messages
+        may be false.
 
     Attributes
     ----------
     view : dict of int to Neighbour
         By ID.
-    forgot : int
-        When a neighbour was last removed: from then on, what was refused may be needed.
+    last_removal : int
+        When a neighbour was last removed: candidates refused before may be needed since then.
     tombstones : dict
         By slot, a peer that did not answer, and when (`sub2sub.ring.tombstones`).
     slot_of : callable
         The slot of a peer's tombstone, by its ID.
     asking : set of int
-        IDs of candidates that were asked whether they are there, and have not answered yet.
+        IDs of candidates that were probed and have not answered yet.
 
     Examples
     --------
@@ -92,8 +92,8 @@ class RingPeer:
     >>> peer, other = RingPeer(a, RingSettings()), RingPeer(b, RingSettings())
     >>> [peer.id for peer in peer.consider([Link(b, 0)], 1)]
     [20]
-    >>> reply, newcomers = other.answer(a, peer.report([]), [Link(c, 0)], 1)
-    >>> [peer.id for peer in newcomers], [peer.id for peer in peer.finish(b, reply, 1)]
+    >>> reply, accepted = other.answer(a, peer.report([]), [Link(c, 0)], 1)
+    >>> [peer.id for peer in accepted], [peer.id for peer in peer.finish(b, reply, 1)]
     ([10], [30])
     """
 
@@ -108,18 +108,18 @@ class RingPeer:
         self.tombstones: dict[int, tuple[int, int]] = {}
         self.slot_of = plain(slot_of)
         self.asking: set[int] = set()
-        self.forgot = -1
+        self.last_removal = -1
         self._order: list[Neighbour] | None = []
 
     def in_order(self) -> list[Neighbour]:
-        """The neighbours in the order of the ring, starting after oneself."""
+        """The neighbours in the order of the ring, starting with the successor."""
         if self._order is None:
             own, around = self.own.id, self.around
             self._order = sorted(self.view.values(), key=lambda each: (each.peer.id - own) % around)
         return self._order
 
     def expire(self, now: int) -> None:
-        """Remove those that nobody has heard from for too long."""
+        """Remove the neighbours that nobody has heard from for too long."""
         if self.settings.max_age:
             for each in list(self.view.values()):
                 if each.stamp < now - self.settings.max_age:
@@ -128,12 +128,12 @@ class RingPeer:
     def remove(self, id: int, now: int) -> None:
         """Remove a neighbour."""
         del self.view[id]
-        self.forgot, self._order = now, None
+        self.last_removal, self._order = now, None
         self.need.forget()
 
     def last_change(self, now: int) -> int:
-        """When a neighbour was last accepted or removed; now, as long as there is none."""
-        return max([self.forgot, *[each.since for each in self.view.values()]]) if self.view else now
+        """When a neighbour was last accepted or removed; now, if there is no neighbour."""
+        return max([self.last_removal, *[each.since for each in self.view.values()]]) if self.view else now
 
     def partner(self, turn: int, dice: Dice) -> Descriptor | None:
         """The neighbour to exchange with in the cycle's exchange number `turn`; None without neighbours."""
@@ -148,34 +148,39 @@ class RingPeer:
         return min(order[first:] + order[:first], key=lambda each: each.met).peer
 
     def report(self, fed: Sequence[Link]) -> Report:
-        """What to tell a partner."""
+        """The links to send to a partner."""
         return Report(fed, [make_ring_link((each.peer, each.stamp, each.since)) for each in self.in_order()])
 
     def answer(
-        self, sender: Descriptor, told: Report, fed: Sequence[Link], now: int, verify: Verify | None = None
+        self,
+        sender: Descriptor,
+        received: Report,
+        fed: Sequence[Link],
+        now: int,
+        verify: Verify | None = None,
     ) -> tuple[Report | None, list[Descriptor]]:
-        """Accept what a request brought; returns what to send back, if anything, and the newcomers."""
+        """Consider the links of a request; return those to send back, if any, and the peers accepted."""
         met = self.heard_from(sender.id, now)
-        self._renew_all(told.ring)
+        self._renew_all(received.ring)
         reply = self.report(fed) if self.settings.two_sided else None
-        links: list[Link | RingLink] = [*told.fed, *self._new_since(met, told.ring), Link(sender, now)]
-        newcomers = self.consider(links, now, verify, sender.id)
+        new = self._new_since(met, received.ring)
+        accepted = self.consider([*received.fed, *new, Link(sender, now)], now, verify, sender.id)
         if met < 0:
             self.heard_from(sender.id, now)
-        return reply, newcomers
+        return reply, accepted
 
     def finish(
-        self, partner: Descriptor, told: Report, now: int, verify: Verify | None = None
+        self, partner: Descriptor, received: Report, now: int, verify: Verify | None = None
     ) -> list[Descriptor]:
-        """Accept what the reply brought; returns the newcomers."""
-        self._renew_all(told.ring)
+        """Consider the links of a reply; return the peers accepted."""
+        self._renew_all(received.ring)
         met = self.heard_from(partner.id, now)
-        return self.consider([*told.fed, *self._new_since(met, told.ring)], now, verify)
+        return self.consider([*received.fed, *self._new_since(met, received.ring)], now, verify)
 
     def fail(self, partner: Descriptor, now: int) -> None:
         """Note that a partner did not answer, if it is still a neighbour."""
         if self.settings.verify:
-            self.bury(partner.id, now)
+            self.set_tombstone(partner.id, now)
         if partner.id in self.view:
             self.view[partner.id].met = now
             if self.settings.drop_failed:
@@ -184,24 +189,24 @@ class RingPeer:
     def hear_of_change(
         self, old: int, new: Descriptor, now: int, verify: Verify | None = None
     ) -> list[Descriptor]:
-        """Take another peer in the place of one, as the host of both says (`sub2sub.ring.changing`)."""
+        """Replace a peer by the one that it has changed to (`sub2sub.ring.changing`)."""
         if old in self.view:
             self.remove(old, now)
         if self.settings.verify:
-            self.bury(old, now)
+            self.set_tombstone(old, now)
         return self.consider([Link(new, now)], now, verify)
 
-    def bury(self, id: int, now: int) -> None:
+    def set_tombstone(self, id: int, now: int) -> None:
         """Note that a peer did not answer."""
         self.tombstones[self.slot_of(id)] = (id, now)
 
-    def unbury(self, id: int) -> None:
+    def clear_tombstone(self, id: int) -> None:
         """Note that a peer answered after all."""
         if self.tombstones.get(self.slot_of(id), (-1, -1))[0] == id:
             del self.tombstones[self.slot_of(id)]
 
-    def is_buried(self, link: Link | RingLink) -> bool:
-        """Whether a link is no younger than the silence of the peer it leads to."""
+    def is_outdated(self, link: Link | RingLink) -> bool:
+        """Whether a link is no younger than the tombstone of its peer."""
         id, when = self.tombstones.get(self.slot_of(link.peer.id), (-1, -1))
         return id == link.peer.id and link.stamp <= when
 
@@ -212,10 +217,10 @@ class RingPeer:
         verify: Verify | None = None,
         sender: int | None = None,
     ) -> list[Descriptor]:
-        """Accept what is needed, nearest first, then drop what is no longer; returns the newcomers.
+        """Accept needed candidates, nearest first, then drop superfluous neighbours; return those accepted.
 
-        `verify` sees to it that candidates answer before they are accepted (`RingSettings.verify`); without
-        it, they are accepted without a probe. Where answers take their time it returns those accepted so far.
+        `verify` makes candidates answer before they are accepted (`RingSettings.verify`); without it, they
+        are accepted without a probe. Where answers take time, it returns the peers accepted so far.
         """
         unknown = self._unknown(links, now)
         if not unknown:
@@ -239,9 +244,9 @@ class RingPeer:
         return taken
 
     def _unknown(self, links: Iterable[Link | RingLink], now: int) -> list[Link | RingLink]:
-        """Those of some links that may be needed, nearest first; stamps of neighbours are renewed."""
+        """Links that may be needed, nearest first; renews the stamps of neighbours."""
         oldest = now - self.settings.max_age if self.settings.max_age else 0
-        view, refused, may_be_needed, own = self.view, self.need.refused, self.need.may_be, self.own.id
+        view, refused, may_be_needed, own = self.view, self.need.refused, self.need.may_be_needed, self.own.id
         unknown = []
         for link in links:
             peer = link[0]
@@ -268,7 +273,7 @@ class RingPeer:
         self._order = None
 
     def heard_from(self, id: int, now: int) -> int:
-        """Note a message from a peer, if it is a neighbour; when they last met, -1 for never."""
+        """Note a message from a peer, if it is a neighbour; return when they met before, -1 for never."""
         each = self.view.get(id)
         if each is None:
             return -1
@@ -276,9 +281,9 @@ class RingPeer:
         return before
 
     def suspects(self, age: int, now: int) -> list[Descriptor]:
-        """Neighbours to probe: those that nobody has heard from for `age`, 0 for never.
+        """Neighbours to probe: those that nobody has heard from for `age`; none if it is 0.
 
-        For half as long where there are few, because of few one hears less, and each matters more.
+        With few neighbours, for half as long: a peer hears less of them, and each matters more.
         """
         oldest = (age + 1) // 2 if len(self.view) <= FEW else age
         return [each.peer for each in self.in_order() if now - each.stamp >= oldest] if age else []
@@ -288,13 +293,11 @@ class RingPeer:
         if id in self.view and age:
             self.view[id].stamp = min(self.view[id].stamp, now - age)
 
-    def lasting(self, now: int, cycle: int = 1) -> list[Descriptor]:
-        """Neighbours to tell now that they are: accepted `hello_after` ago, and not met since."""
+    def hellos_due(self, now: int, cycle: int = 1) -> list[Descriptor]:
+        """Neighbours that get a hello now: accepted `hello_after` ago, and not met since."""
         after = self.settings.hello_after
-        lately = (
-            each for each in self.in_order() if each.met < 0 and now - cycle < each.since + after <= now
-        )
-        return [each.peer for each in lately] if after and self.settings.hello else []
+        due = (each for each in self.in_order() if each.met < 0 and now - cycle < each.since + after <= now)
+        return [each.peer for each in due] if after and self.settings.hello else []
 
     def silent(self, peer: Descriptor, now: int) -> None:
         """Note that a neighbour did not answer a probe."""
@@ -309,23 +312,23 @@ class RingPeer:
     def _distance(self, peer: Descriptor) -> int:
         return ring_distance(peer.id, self.own.id, self.around)
 
-    def _new_since(self, met: int, told: Sequence[RingLink]) -> list[RingLink]:
-        """What may be new of another's neighbours: not what it had when the two met last.
+    def _new_since(self, met: int, links: Sequence[RingLink]) -> list[RingLink]:
+        """Those of another peer's neighbours that may be new: it did not have them when the two last met.
 
-        What it had then it offered then, and it would be refused again as long as nothing was removed here.
+        It offered the others then. They would be refused again unless a neighbour was removed here since.
         """
-        memory = met if self.forgot < met else -1
-        return [link for link in told if link.since >= memory]
+        memory = met if self.last_removal < met else -1
+        return [link for link in links if link.since >= memory]
 
-    def _renew_all(self, told: Sequence[RingLink]) -> None:
+    def _renew_all(self, links: Sequence[RingLink]) -> None:
         view, aged = self.view, self.settings.max_age > 0
-        for peer, stamp, _ in told:
+        for peer, stamp, _ in links:
             each = view.get(peer.id)
             if each is not None and stamp > each.stamp and aged:
                 each.stamp = stamp
 
     def renew(self, link: Link | RingLink) -> None:
-        """Let the fresher stamp win."""
+        """Keep the fresher stamp of a neighbour."""
         each = self.view[link[0].id]
         if link[1] > each.stamp and self.settings.max_age:
             each.stamp = link[1]

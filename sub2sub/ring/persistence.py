@@ -1,14 +1,14 @@
-"""How often a peer sends a message before it takes silence for death.
+"""How often a peer sends a message before it takes its receiver for dead.
 
-Not in Sub-2-Sub. A neighbour that does not answer is dropped (`RingSettings.drop_failed`), so a message is
-repeated while it is lost. With five copies, one live neighbour in 13,000 seems dead where 15 % of messages
-are lost, one in 400 where 30 % are: among thousands of peers, some ring is always torn. With more copies for
-everybody, each dead neighbour costs more. So a peer learns from its own messages how many get lost: of those
-that arrived in the end it knows how many copies they took. It sends at least `RingSettings.tries` copies, and
-as many, up to `RingSettings.most_tries`, as make it less likely than `MISTAKE` that all of them are lost. As
-it has seen few messages, it reckons with a loss two standard deviations above the share it has seen.
+Not in Sub-2-Sub. A neighbour that does not answer is dropped (`RingSettings.drop_failed`), so a lost message
+is repeated. With five copies, one live neighbour in 13,000 seems dead if 15 % of the messages are lost, and
+one in 400 if 30 % are: among thousands of peers, some ring is always broken. More copies for all messages
+would make each dead neighbour cost more. So a peer estimates the loss from its own messages: for each one
+that arrived it knows how many copies that took. It sends at least `RingSettings.tries` copies, and up to
+`RingSettings.most_tries`, as many as make the probability that all are lost less than `MISTAKE`. Because it
+has seen few messages, it assumes a loss two standard deviations above the share that it has seen.
 
-What a peer has learnt counts `MEMORY` of what it did a cycle later. Between live peers TCP does the same.
+The counts are multiplied by `MEMORY` in each cycle. For live peers, TCP repeats lost messages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def tries_for(copies: ArrayLike, repeated: ArrayLike, least: int, most: int) -> 
     >>> tries_for([0, 100, 100, 100], [0, 5, 15, 30], least=5, most=24)
     array([ 5,  6, 10, 16])
     """
-    enough = MISTAKE ** (1.0 / np.arange(least, max(most, least)))  # the greatest share lost for each number
+    enough = MISTAKE ** (1.0 / np.arange(least, max(most, least)))  # greatest loss for each number of tries
     share = np.asarray(repeated) / np.maximum(copies, 1.0)
     at_most = share + 2 * np.sqrt(share / np.maximum(copies, 1.0))
     return np.asarray(least + np.searchsorted(enough, at_most))

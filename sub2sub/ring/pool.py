@@ -1,13 +1,12 @@
-"""Where ring views are kept: one pool for a population, a stretch of it for each peer.
+"""The memory of ring views: one pool for a population, with a block of words for each peer.
 
-Ring views cannot be capped: a wide subscription needs hundreds of neighbours where most need a few dozen, and
-a cap leaves rings open for ever. Rows as wide as the widest view would fill the memory with nothing. So a
-view that is full moves to a stretch an eighth larger at the end of the pool, and a pool that is full is
-pushed together.
+Ring views cannot be limited: a wide subscription needs hundreds of neighbours where most need a few dozen,
+and with a limit some rings never become complete. Rows as wide as the widest view would waste most of the
+memory. So a full view moves to a block an eighth larger at the end of the pool, and a full pool is compacted.
 
-A stretch with room for r neighbours holds r words of each of the fields below, one field after the other,
-so that a peer's view is in one place of the memory. Neighbours stand in the order of the ring, starting
-after their holder: successors are nearest first from the front, predecessors from the back.
+A block with room for r neighbours has r words of each of the fields below, one field after the other, so that
+a peer's view is contiguous in memory. Neighbours are in the order of the ring, starting after their holder:
+successors are nearest first from the front, predecessors from the back.
 """
 
 from __future__ import annotations
@@ -24,25 +23,24 @@ from sub2sub.kernels.rows import place_of_value, shift
 from sub2sub.kernels.simd import bits, load, numbers, popcount, store, where
 from sub2sub.ring.shadow import CELLS, UNKNOWN
 
-SMALLEST, STEP = 16, 4  # places of a view to begin with, and fewest that it grows by
-# Places a peer to begin with: that many are asked for, as memory never written to costs nothing, and that
-# many are used before views are pushed together.
+SMALLEST, STEP = 16, 4  # initial places of a view, and the least number by which it grows
+# Initial places per peer: those allocated, as memory that is never written costs nothing, and those used
+# before the pool is compacted.
 USUAL, USED = 64, 40
-MARGIN = LANES32  # a chunk of words may begin a little before a stretch or end after it
-# As `np.int64`: numba would compile a function anew for each plain number that it is called with.
+MARGIN = LANES32  # words that vector operations may touch before and after a block
+# As `np.int64`: numba would compile a function again for each plain number that it is called with.
 PEER = np.int64(0)  # number of the neighbour
-STAMP = np.int64(1)  # cycle in which it was last heard from itself, by anybody
+STAMP = np.int64(1)  # cycle in which any peer last heard from it
 MET = np.int64(2)  # cycle of the last exchange with it, -1 for none
 SINCE = np.int64(3)  # cycle in which it was accepted
-# Peers tried before, each in the slot that its number gives (see `_slot`): x if it was refused, or was
-# accepted and found superfluous later, ~x if it is a neighbour. As long as nothing is removed, offering one
-# of them again changes nothing.
+# A hash table of peers that were tried (see `write_tried`): x if it was refused, or accepted and later found
+# superfluous; ~x if it is a neighbour. Unless a neighbour is removed, offering x again changes nothing.
 TRIED = np.int64(4)
-SLOTS = 4  # for each place; with fewer, more are forgotten and asked for again
-SPREAD = 0x9E3779B1  # spreads the numbers of peers over the slots
+SLOTS = 4  # slots of the table for each place; with fewer, more peers are overwritten and tried again
+SPREAD = 0x9E3779B1  # multiplier of the hash function
 EMPTY = np.int64(-(2**31))
-# A point of each attribute that only it is nearest to among the successors, then among the predecessors;
-# `NONE` if it is none.
+# Coordinates of a point for which it is the nearest successor, then of one for which it is the nearest
+# predecessor; `NONE` if there is no such point.
 WITNESS = TRIED + SLOTS
 NONE = np.int64(-1)
 
@@ -51,26 +49,26 @@ NONE = np.int64(-1)
 class RingPool(NamedTuple):
     """The ring views of a population."""
 
-    start: NDArray[np.int64]  # (n,) where a peer's stretch begins, 0 as long as it has none
+    start: NDArray[np.int64]  # (n,) where a peer's block begins, 0 as long as it has none
     size: NDArray[np.int32]  # (n,) neighbours in it
     room: NDArray[np.int32]  # (n,) places in it
-    forgot: NDArray[np.int32]  # (n,) the last cycle in which a neighbour was removed
+    last_removal: NDArray[np.int32]  # (n,) the last cycle in which a neighbour was removed
     shadow: NDArray[np.uint8]  # (n, 2, CELLS), see sub2sub.ring.shadow
-    asked: NDArray[np.int64]  # (n, 2) cells asked for
-    buried: NDArray[np.int32]  # (n, tombstones) peers that did not answer, -1 for none,
-    buried_at: NDArray[np.int32]  # and in which cycle, see sub2sub.ring.tombstones
-    top: NDArray[np.int64]  # (1,) first word never used,
-    end: NDArray[np.int64]  # (1,) and the first that must not be
+    asked: NDArray[np.int64]  # (n, 2) cells whose depth was computed, as bits
+    silent: NDArray[np.int32]  # (n, tombstones) peers that did not answer, -1 for none,
+    silent_at: NDArray[np.int32]  # and in which cycle, see sub2sub.ring.tombstones
+    top: NDArray[np.int64]  # (1,) the first unused word,
+    end: NDArray[np.int64]  # (1,) and the first that must not be used
     words: NDArray[np.int32]
 
     @property
     def peer(self) -> NDArray[np.int32]:
-        """The words, in which the neighbours of t stand from `start[t]` on."""
+        """The words, in which the neighbours of t begin at `start[t]`."""
         return self.words
 
 
 def empty_pool(n: int, d: int, tombstones: int = 16) -> RingPool:
-    """Views without neighbours, and a pool to begin with."""
+    """Views without neighbours, and an initial pool."""
     row = np.zeros
     words = np.empty(_fields(d) * (USUAL * n + 4096), np.int32)
     words[:MARGIN] = EMPTY
@@ -89,20 +87,20 @@ def _fields(d):
 
 
 @rule
-def _stretch(room, d):
-    """Words of a stretch. Vectors are moved whole: what is written behind the last word belongs to nobody."""
+def _block_size(room, d):
+    """Words of a block, with a margin after it: whole vectors are written."""
     return _fields(d) * room + MARGIN
 
 
 @rule
 def size_of(pool, t):
-    """How many neighbours t has."""
+    """The number of neighbours of t."""
     return np.int64(pool.size[t])
 
 
 @rule
 def field(pool, t, which):
-    """Where in the words a field of t's view begins."""
+    """The word at which a field of t's view begins."""
     return pool.start[t] + which * np.int64(pool.room[t])
 
 
@@ -146,7 +144,7 @@ def way_up(t, x, n):
 
 @rule
 def fits(pool, places, d):
-    """Whether one view may grow to that many places without the pool running out."""
+    """Whether the pool has space for one view to grow to that many places."""
     return pool.top[0] + _fields(d) * (5 * places + 5 * SMALLEST) + 64 * MARGIN < pool.end[0]
 
 
@@ -163,7 +161,7 @@ def find(pool, t, way, n):
 
 @rule
 def tried_slots(pool, t):
-    """Slots of the table of those that t has tried; it begins at `field(pool, t, TRIED)`."""
+    """Number of slots of the table of peers that t has tried; it begins at `field(pool, t, TRIED)`."""
     return SLOTS * np.int64(pool.room[t])
 
 
@@ -183,10 +181,10 @@ def forget_all_tried(pool, t):
 
 @apart
 def _grow_view(pool, t, d):
-    """Give t a stretch an eighth larger, or a little more; the pool has space."""
+    """Move t to a block an eighth larger, or a little more; the pool has space."""
     old, old_room, new = pool.start[t], np.int64(pool.room[t]), pool.top[0]
     new_room = max(np.int64(SMALLEST), old_room + max(np.int64(STEP), old_room >> 3))
-    pool.top[0] += _stretch(new_room, d)
+    pool.top[0] += _block_size(new_room, d)
     for which in range(_fields(d)):
         for place in range(pool.size[t]):
             pool.words[new + which * new_room + place] = pool.words[old + which * old_room + place]
@@ -200,7 +198,7 @@ def _grow_view(pool, t, d):
 
 @part
 def _shift_view(pool, t, place, d, by):
-    """Move the neighbours from `place` on by one place; what was tried stays where it is."""
+    """Move the neighbours from `place` on by one place; the table of tried peers stays."""
     count = size_of(pool, t) - place
     for which in range(_fields(d)):
         if which < TRIED or which >= WITNESS:
@@ -209,7 +207,7 @@ def _shift_view(pool, t, place, d, by):
 
 @apart
 def open_place(pool, t, place, d):
-    """Make way for a neighbour at `place` of t's view; the pool has space."""
+    """Make room for a neighbour at `place` of t's view; the pool has space."""
     if pool.size[t] == pool.room[t]:
         _grow_view(pool, t, d)
     _shift_view(pool, t, place, d, np.int64(1))
@@ -218,13 +216,13 @@ def open_place(pool, t, place, d):
 
 @apart
 def close_place(pool, t, place, d):
-    """Take the neighbour at `place` out of t's view."""
+    """Remove the neighbour at `place` from t's view."""
     _shift_view(pool, t, place + 1, d, np.int64(-1))
     pool.size[t] -= 1
 
 
 @hot
-def _push_together(pool, order, d):
+def _close_gaps(pool, order, d):
     top = np.int64(MARGIN)
     for t in order:
         if pool.room[t] > 0:
@@ -233,14 +231,14 @@ def _push_together(pool, order, d):
                 for k in range(0, room * _fields(d), LANES32):
                     store(pool.words, top + k, load(pool.words, pool.start[t] + k))
             pool.start[t] = top
-            top += _stretch(room, d)
+            top += _block_size(room, d)
     return top
 
 
-def squeeze(pool: RingPool, d: int, spare: int) -> RingPool:
-    """Push the views together, in place, and make sure that the pool has `spare` places left."""
+def compact(pool: RingPool, d: int, spare: int) -> RingPool:
+    """Compact the views, in place, and make sure that the pool has `spare` places left."""
     needed = _fields(d) * spare + 65 * MARGIN
-    pool.top[0] = _push_together(pool, np.argsort(pool.start, kind="stable"), d)
+    pool.top[0] = _close_gaps(pool, np.argsort(pool.start, kind="stable"), d)
     used = int(pool.top[0])
     words = pool.words
     if used + needed > words.size:
@@ -261,7 +259,7 @@ def _forget_tried(pool, gone):
 
 
 def forget_tried(pool: RingPool, peers: NDArray[np.int64]) -> None:
-    """Forget that others tried these peers, and what they tried: their subscriptions may have changed."""
+    """Clear the tried peers of these peers, and these in other tables: subscriptions may have changed."""
     if pool.room.any():
         gone = np.zeros(pool.size.size, np.uint8)
         gone[peers] = 1
@@ -269,7 +267,7 @@ def forget_tried(pool: RingPool, peers: NDArray[np.int64]) -> None:
 
 
 def places_of(pool: RingPool, which: np.int64 = PEER) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All neighbours of all peers: their holders, and where in the words a field of theirs stands."""
+    """All neighbours of all peers: their holders, and the words of one field."""
     sizes, begin = pool.size.astype(np.int64), pool.start + which * pool.room
     holders = np.repeat(np.arange(sizes.size), sizes)
     return holders, np.arange(holders.size) + np.repeat(begin - np.cumsum(sizes) + sizes, sizes)

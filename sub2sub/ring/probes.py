@@ -1,4 +1,4 @@
-"""Asking a peer whether it is there, and what all messages of a cycle are counted in."""
+"""Probes of single peers, and the counts of all messages of a cycle."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from sub2sub.kernels.randomness import peer_key
 from sub2sub.kernels.references import by_reference
 from sub2sub.overlay.network import Faults, answers
 
-FEW = 8  # neighbours
+FEW = 8  # neighbours of a small view, at most
 MESSAGES, FAILED = range(2)
-# What a peer sends: columns of `Probes.sent`.
+# Kinds of messages: columns of `Probes.sent`.
 EXCHANGED, SAID_HELLO, ASKED, JOINED, SENT = 0, 1, 2, 3, 4
 
 
 @by_reference
 class Probes(NamedTuple):
-    """What asking takes: the network, the key of the draws, and where messages are counted."""
+    """What probes need: the network, the key of random numbers, and counts of messages."""
 
     faults: Faults
     key: np.uint64
     counts: NDArray[np.int64]  # messages, and questions without an answer
-    sent: NDArray[np.int32]  # (n, SENT) messages of each peer, as one thread counts them
-    tries: NDArray[np.uint8]  # (n,) times each peer sends a message while it is lost
-    copies: NDArray[np.int32]  # (n, 2) copies of messages that arrived, and those that repeated others
+    sent: NDArray[np.int32]  # (n, SENT) messages of each peer, counted by one thread
+    tries: NDArray[np.uint8]  # (n,) copies of a message that each peer sends, at most
+    copies: NDArray[np.int32]  # (n, 2) copies of messages that arrived, and how many were repetitions
 
 
 @rule
 def probing_age(suspect_age, neighbours):
-    """Age from which on a link is probed, in a view of that size: half the age in a small view."""
+    """Age from which on a link is probed, in a view of that size: half of it in a small view."""
     return (suspect_age + 1) // 2 if neighbours <= FEW else suspect_age
 
 
@@ -45,15 +45,15 @@ def note_copies(probes, t, copies):
 
 @rule
 def asks(probes, t, x, kind):
-    """Whether x answers t, and the messages of both. Each pair has draws of its own: any order will do."""
+    """Whether x answers t, and the messages of both. Each pair has its own random numbers, in any order."""
     key = peer_key(peer_key(probes.key, t), x)
-    answered, asked, told = answers(probes.faults, t, x, key, 0, probes.tries[t], probes.tries[x])
+    answered, asked, replies = answers(probes.faults, t, x, key, 0, probes.tries[t], probes.tries[x])
     probes.sent[t, kind] += asked
-    probes.sent[x, kind] += told
+    probes.sent[x, kind] += replies
     if answered:
         note_copies(probes, t, asked)
-        note_copies(probes, x, told)
-    return answered, asked + told
+        note_copies(probes, x, replies)
+    return answered, asked + replies
 
 
 @rule

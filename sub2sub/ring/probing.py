@@ -1,17 +1,17 @@
-"""Probing: asking those one has not heard of for a while whether they are still there.
+"""Probing: peers ask neighbours that nobody has heard from for a while whether they are still there.
 
-Not in Sub-2-Sub, which never forgets a dead ring neighbour: its link is passed on for ever. Ring
-links carry when their peer was last heard from, by anybody, and the fresher copy wins everywhere. In a
-healthy overlay they are a few cycles old, because neighbours of a peer meet one another. So a link as old
-as `suspect_age` is worth a small message: an answer makes it fresh; one half as old where there are few
-neighbours, because of few one hears less, and each matters more (`probing_age`). One that is silent, though
-asked several times, is dropped at once (`RingSettings.drop_failed`), and links to it that are no younger are
-refused; otherwise silence lets a link grow older until the ring layer drops it (`RingSettings.max_age`). A
-live peer is dropped only if all its probes are lost, and comes back with the next exchange that mentions it.
+Not in Sub-2-Sub, where links to dead ring neighbours are passed on for ever. A ring link carries the time at
+which any peer last heard from its peer, and the fresher of two copies wins. In a healthy overlay links are a
+few cycles old, because the neighbours of a peer exchange with one another. So a link as old as `suspect_age`
+is probed, and an answer makes it fresh. In a small view, links half as old are probed: a peer hears less of
+few neighbours, and each matters more (`probing_age`). A neighbour that answers none of several probes is
+dropped at once, and links to it that are no younger are refused (`RingSettings.drop_failed`); otherwise its
+link ages until the ring layer drops it (`RingSettings.max_age`). A live peer is dropped only if all probes
+are lost, and is accepted again with the next exchange that mentions it.
 
-A ring link along which an event failed to arrive (`Outcome.failures`) is worth a probe at once: `unanswered`
-tells which of such neighbours are silent, so that their holders can drop them (`sub2sub.overlay.forgetting`)
-without dropping others whose message merely got lost.
+A neighbour that failed to take an event (`Outcome.failures`) is probed at once: `unanswered` returns those
+that are silent, so that their holders can drop them (`sub2sub.overlay.forgetting`), but not others whose
+message was lost.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from sub2sub.ring.pool import PEER, STAMP, get, put
 from sub2sub.ring.probes import probing_age
 from sub2sub.ring.scratch import new_scratch
 from sub2sub.ring.settings import StepSettings
-from sub2sub.ring.tombstones import bury
+from sub2sub.ring.tombstones import set_tombstone
 from sub2sub.ring.view import remove
 
 STREAM, STREAM_FAILED = stream_number("probing"), stream_number("probing after failures")
-TRIES = 3  # times a probe, or its answer, is sent at least
+TRIES = 3  # copies of a probe, or of its answer, that are sent if needed, at least
 
 
 @rule
 def _answers(faults, i, other, draws, k, tries, sent):
-    """Whether a peer answers a probe of i; adds to the messages of both."""
-    answered, asked, told = answers(faults, i, other, draws, k, tries[i], tries[other])
+    """Whether a peer answers a probe of i; counts the messages of both."""
+    answered, asked, replies = answers(faults, i, other, draws, k, tries[i], tries[other])
     sent[i] += asked
-    sent[other] += told
+    sent[other] += replies
     return answered
 
 
@@ -70,7 +70,7 @@ def _step(pool, boxes, suspect_age, settings, key, faults, tries, scratch, sent)
                 failed += 1
                 if settings.drop_failed:
                     if settings.verify:
-                        bury(pool, i, peer, settings.cycle)
+                        set_tombstone(pool, i, peer, settings.cycle)
                     remove(pool, boxes, i, place, settings, scratch)
                     continue
             place += 1
@@ -90,9 +90,9 @@ def unanswered(
     cycle: int = 0,
     tries: NDArray[np.integer[Any]] | None = None,
 ) -> tuple[NDArray[np.int64], int]:
-    """Let holders probe neighbours, (f, 2): the pairs whose neighbour is silent, and the messages it took.
+    """Let holders probe neighbours, (f, 2); return the pairs with silent neighbours, and the messages sent.
 
-    `tries` is how often each peer sends a message while it is lost, `Ring.tries`; 3 times without.
+    `tries` is the number of copies that each peer sends of a lost message (`Ring.tries`), at least 3.
 
     Examples
     --------
@@ -114,12 +114,12 @@ def _at_least(tries: NDArray[np.integer[Any]] | None, n: int) -> NDArray[np.uint
 
 
 class Probing(LayerBase):
-    """The probing layer: keeps ring links fresh that gossip does not. The links are the ring layer's.
+    """The probing layer: probes ring links that gossip does not keep fresh; they belong to the ring layer.
 
     Parameters
     ----------
     ring : Ring
-        The layer whose links are probed; stepped by the engine, after this one.
+        The layer whose links are probed; the engine steps it after this one.
     suspect_age : int
         Age in cycles from which on a link is probed; 0 for never.
     """

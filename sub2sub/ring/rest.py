@@ -1,13 +1,12 @@
 """Peers at rest: those whose ring views have not changed for a while.
 
-Not in Sub-2-Sub, whose peers exchange links of all kinds in every cycle for ever. The layers below are there
-to find ring neighbours; once nobody new is found and nobody goes, they find the same again and again. So a
-peer that has ring neighbours, and none of them new and none gone for `calm` cycles, begins exchanges of
-random and proximity links only in every `calm`-th cycle, as gossip slows down where all agree in Trickle
-(RFC 6206), and tells ring neighbours of its ring links only in the others. It answers others as ever, and
-shuffles with a partner that did not answer whenever that is due. Ring exchanges and probes of neighbours that
-nobody has heard from go on in every cycle; what they find out, or others tell, changes the ring view, and
-then the peer is at rest no longer.
+Not in Sub-2-Sub, whose peers exchange links of all kinds in every cycle. The layers below serve to find ring
+neighbours; while no peer joins or leaves, they only find the same ones again. So a peer is at rest if its
+ring view is not empty and has not changed for `calm` cycles. It begins exchanges of random and proximity
+links only in every `calm`-th cycle, and its messages to ring neighbours contain only ring links in the others
+(Trickle, RFC 6206, slows gossip down in the same way). It answers other peers as usual, and retries a partner
+of CYCLON that did not answer when that is due. Ring exchanges and probes continue in every cycle. As soon as
+the ring view changes, the peer is no longer at rest.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def skips_turn(cycles: Any, calm: int, turn: Any) -> Any:
-    """Whether a peer lets its turn pass, so many `cycles` after the last change of its ring view.
+    """Whether a peer skips its turn, `cycles` after the last change of its ring view.
 
     Examples
     --------
@@ -35,10 +34,10 @@ def skips_turn(cycles: Any, calm: int, turn: Any) -> Any:
 
 
 def who_skips(ring: Ring, calm: int, cycle: int) -> NDArray[np.bool_]:
-    """The same of all peers of a population; those without ring neighbours let no turn pass."""
+    """Whether each peer of a population skips its turn; those without ring neighbours do not."""
     pool = ring.pool
     holders, at = places_of(pool)
-    changed = np.where(pool.size > 0, pool.forgot, cycle)
+    changed = np.where(pool.size > 0, pool.last_removal, cycle)
     np.maximum.at(changed, holders, pool.words[at + SINCE * pool.room[holders].astype(np.int64)])
     skips: NDArray[np.bool_] = skips_turn(cycle - changed, calm, cycle + np.arange(changed.size))
     return skips

@@ -1,9 +1,9 @@
-"""The successors and the predecessors of one peer laid out to ask for cover: two lists, nearest first.
+"""The successors and the predecessors of one peer in the form that the test for cover needs.
 
-A list has one column per neighbour: the way to it, its witness and its box (see `sub2sub.geometry.pieces` for
-boxes in columns). Asking for cover needs them side by side, in the order of the ring and without the
-neighbours of the other side, so the lists are made from the pool when they are first needed, and kept in step
-with it until another peer's are.
+They are two lists, nearest first, with one column per neighbour: the way to it, its witness and its box (see
+`sub2sub.geometry.pieces` for boxes in columns). The test needs the neighbours of one side without those of
+the other. So the lists of a peer are copied from the pool when they are first needed, and updated together
+with it until the lists of another peer replace them.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ ASKED, CUTS, GIVEN_UP, TAKEN, DROPPED = range(5)
 
 @by_reference
 class Scratch(NamedTuple):
-    """The lists of one peer, and the space to work on them."""
+    """The lists of one peer, and working memory."""
 
-    holder: NDArray[np.int64]  # (2,) whose lists these are, -1 for nobody's
-    sizes: NDArray[np.int64]  # (2,)
-    struck: NDArray[np.int64]  # (2,) whether witnesses are struck out
+    holder: NDArray[np.int64]  # (2,) the peer of each list, -1 for none
+    sizes: NDArray[np.int64]  # (2,) neighbours on each list
+    struck: NDArray[np.int64]  # (2,) whether witnesses on a list were removed
     lists: NDArray[np.int32]  # (2, 1 + 3d, places) successors, predecessors
     gathered: NDArray[np.int32]
     stack: NDArray[np.int32]
     witness: NDArray[np.int32]  # (d,) a point that is not covered
     counts: NDArray[np.int64]  # asked, cuts, given up, taken, dropped
     offers: NDArray[np.int64]  # (5, places), see `sub2sub.ring.offers`
-    known: NDArray[np.int64]  # (1,) offers passed over because they are neighbours
+    known: NDArray[np.int64]  # (1,) candidates skipped because they are neighbours
     frame: Frame
     cover: CoverSpace  # the arrays of the same names
 
 
 def new_scratch(d: int, neighbours: int) -> Scratch:
-    """Space for views of at most that many neighbours."""
+    """Working memory for views of at most that many neighbours."""
     places, rows = padded(neighbours, LANES32), 1 + 3 * d
-    # A chunk may begin anywhere in a row, and end after the last.
+    # A vector may begin anywhere in a row, and end after the last row.
     lists = np.zeros(2 * rows * places + LANES32, np.int32)[:-LANES32].reshape(2, rows, places)
     pair = np.zeros((3, 2), np.int64)
     cover = CoverSpace(
@@ -62,7 +62,7 @@ def new_scratch(d: int, neighbours: int) -> Scratch:
 
 @rule
 def prepare(pool, boxes, t, scratch):
-    """Clear the scratch space for t, and lay the frame over its box."""
+    """Clear the scratch space for t, and divide its box into cells."""
     scratch.holder[0], scratch.holder[1] = -1, -1
     scratch.known[0] = 0
     frame_of(boxes, pool.shadow, t, scratch.frame)
@@ -70,13 +70,13 @@ def prepare(pool, boxes, t, scratch):
 
 @rule
 def _words(pool, at, side):
-    """Sixteen words, for predecessors the last first."""
+    """Sixteen words, in reverse order for predecessors."""
     return backwards(load(pool.words, at)) if side == 1 else load(pool.words, at)
 
 
 @part
 def _copy_side(pool, t, side, d, rows):
-    """Copy peers and witnesses of the neighbours of t on one side, nearest first; how many there are."""
+    """Copy peers and witnesses of the neighbours of t on one side, nearest first; return their number."""
     size, listed = size_of(pool, t), np.int64(0)
     peers, room = field(pool, t, PEER), np.int64(pool.room[t])
     witness = field(pool, t, WITNESS + side * d)
@@ -92,7 +92,7 @@ def _copy_side(pool, t, side, d, rows):
 
 @part
 def _fill_in(boxes, t, side, d, rows, count):
-    """Put the boxes of the peers in the first row below them, and the ways to these peers in their place."""
+    """Add the boxes of the peers in the first row, and replace these peers by the ways to them."""
     n, width = np.int32(boxes.shape[0]), boxes.shape[2]
     for start in range(0, count, LANES32):
         peers = where(numbers(start) < count, load(rows[WAY], start), 0)
@@ -106,7 +106,7 @@ def _fill_in(boxes, t, side, d, rows, count):
 
 @apart
 def lay_out(pool, boxes, t, side, scratch):
-    """Lay out the list of t on one side."""
+    """Make the list of t on one side."""
     d = scratch.witness.shape[0]
     count = _copy_side(pool, t, side, d, scratch.lists[side])
     _fill_in(boxes, t, side, d, scratch.lists[side], count)
@@ -116,7 +116,7 @@ def lay_out(pool, boxes, t, side, scratch):
 
 @rule
 def place_on_list(scratch, side, way):
-    """First place of a list that is not before `way`."""
+    """First place of a list whose way is not less than `way`."""
     return count_below(scratch.lists[side, WAY], np.int64(0), scratch.sizes[side], np.int32(way))
 
 
@@ -129,7 +129,7 @@ def ask_nearer(scratch, side, count, max_steps):
 
 @rule
 def move_list(scratch, side, place, by):
-    """Move what stands on a list from `place` on by one place, up or down."""
+    """Move the entries of a list from `place` on by one place, up or down."""
     for row in range(scratch.lists.shape[1]):
         shift(scratch.lists[side, row], place, scratch.sizes[side] - place, by)
     scratch.sizes[side] += by
@@ -137,7 +137,7 @@ def move_list(scratch, side, place, by):
 
 @rule
 def insert(scratch, boxes, x, side, place, way):
-    """Put x on a list, with `scratch.witness` as its witness."""
+    """Insert x into a list, with `scratch.witness` as its witness."""
     d = scratch.witness.shape[0]
     move_list(scratch, side, place, np.int64(1))
     rows = scratch.lists[side]
@@ -149,8 +149,8 @@ def insert(scratch, boxes, x, side, place, way):
 
 
 @rule
-def strike_witnesses(scratch, boxes, x, side, first):
-    """Strike out the witnesses from place `first` on that the box of x contains."""
+def remove_witnesses(scratch, boxes, x, side, first):
+    """Remove the witnesses from place `first` on that the box of x contains."""
     d, count, rows = scratch.witness.shape[0], scratch.sizes[side], scratch.lists[side]
     for start in range(first, count, LANES32):
         inside = numbers(start) < count

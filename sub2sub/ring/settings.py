@@ -1,4 +1,4 @@
-"""How the ring layer is run: the settings of `sub2sub.ring.layer`."""
+"""Settings of the ring layer (`sub2sub.ring.layer`)."""
 
 from __future__ import annotations
 
@@ -25,40 +25,41 @@ class RingSettings:
     Attributes
     ----------
     partner : Partner
-        LEAST_RECENT converges a little faster than RANDOM; NEAREST stalls.
+        LEAST_RECENT converges a little faster than RANDOM; with NEAREST, convergence stalls.
     exchanges : int
-        Exchanges a peer starts in one cycle. The paper has one; two need half the cycles.
+        Exchanges that a peer begins in one cycle. The paper has one; with two, rings need half the cycles.
     two_sided : bool
-        Whether the partner answers. Without answers rings never complete.
+        Whether the partner answers. Without answers, rings never become complete.
     cap : int
-        Most neighbours to keep, 0 for no limit. Any cap that is reached leaves rings open for ever.
+        Greatest number of neighbours, 0 for no limit. A peer that needs more leaves rings incomplete.
     hello : bool
-        Whether a peer tells a new neighbour so.
+        Whether a peer informs a new neighbour by a hello.
     hello_after : int
-        Cycles that a new neighbour must last, without an exchange between the two, before it is told; 0 for
-        at once. While rings form, most neighbours are soon replaced: with 6, building a million peers' rings
-        costs no more than without hellos, and takes fewer cycles.
+        Cycles that a new neighbour must last, without an exchange between the two, before it gets a hello; 0
+        for at once. While rings form, most neighbours are soon replaced: with 6, the rings of a million peers
+        cost no more than without hellos, and take fewer cycles.
     max_age : int
-        Oldest link to keep or accept, in cycles; 0 for no limit. Too short a limit drops live neighbours.
+        Greatest age of a link, in cycles, 0 for no limit; older ones are dropped and refused. If it is too
+        small, live neighbours are dropped.
     drop_failed : bool
         Whether a neighbour that does not answer a request or a probe is dropped at once.
     tries : int
-        Times a request, a probe, or an answer is sent while it is lost, at least. With one, every lost
-        message looks like a dead peer. Each further try costs a message more where peers are dead.
+        Copies of a request, a probe or an answer that are sent while they are lost, at least. With one, every
+        lost message looks like a dead peer. Each further one costs a message for each dead peer.
     most_tries : int
-        Times at most: a peer whose own messages get lost sends more of them (`sub2sub.ring.persistence`).
-        No more than `tries` turns that off; then 15 % loss tears links out of rings now and then.
+        Greatest number of copies: a peer whose own messages are lost sends more (`sub2sub.ring.persistence`).
+        A value up to `tries` turns that off; with 15 % loss, rings then lose links now and then.
     verify : bool
-        Whether a candidate that nobody has heard from in this cycle is probed before it is accepted. Taken
-        up unseen, a dead one hides live ones behind it until it is found out.
+        Whether a candidate is probed before it is accepted, unless a peer heard from it in this cycle.
+        Without it, a dead candidate hides the live ones behind it until it is found to be dead.
     join : bool
         Whether a newcomer asks for its neighbours at once (`sub2sub.ring.joining`) instead of waiting for
         gossip to find them.
     tell_changes : bool
-        Whether a host tells the neighbours of a peer what it has changed to (`sub2sub.ring.changing`).
+        Whether a host informs the neighbours of a peer that has changed (`sub2sub.ring.changing`).
     max_steps : int
-        Cuts after which the question whether a neighbour is superfluous is given up and it is kept, 0 for
-        never. How often that happens is reported with every step as `given_up`.
+        Cuts after which the test whether a neighbour is superfluous is given up and it is kept; 0 for no
+        limit. Every step reports how often that happened as `given_up`.
 
     Examples
     --------
@@ -87,7 +88,7 @@ class RingSettings:
 
     @classmethod
     def paper(cls, **changes: Any) -> RingSettings:
-        """The protocol as published: no hello, no ages, nothing dropped, sent twice, verified or told."""
+        """The protocol as published, without all additions."""
         off = {
             "hello": False, "max_age": 0, "drop_failed": False, "tries": 1, "most_tries": 1, "verify": False,
             "join": False, "tell_changes": False,
@@ -97,7 +98,7 @@ class RingSettings:
 
 @by_reference
 class StepSettings(NamedTuple):
-    """The settings as numbers for kernels, and what follows from them in one cycle."""
+    """The settings as numbers for kernels, and the values for one cycle."""
 
     partner: int
     exchanges: int
@@ -108,8 +109,8 @@ class StepSettings(NamedTuple):
     max_steps: int
     aged: int  # whether links have an age
     oldest: int  # least stamp to keep or accept
-    hello_at_once: int  # whether a neighbour is told in the cycle in which it is accepted
-    told: int  # a neighbour accepted in this cycle and not met since is told now; -1 for none
+    hello_at_once: int  # whether a neighbour gets a hello in the cycle in which it is accepted
+    hello_cycle: int  # neighbours accepted in this cycle and not met since get a hello now; -1 for none
     cycle: int
 
     @classmethod
@@ -122,9 +123,9 @@ class StepSettings(NamedTuple):
         20
         """
         oldest = cycle - settings.max_age if settings.max_age else 0
-        told = max(cycle - settings.hello_after, -1) if settings.hello and settings.hello_after else -1
+        hello_cycle = max(cycle - settings.hello_after, -1) if settings.hello and settings.hello_after else -1
         return cls(
             int(settings.partner), settings.exchanges, int(settings.two_sided), int(settings.drop_failed),
             int(settings.verify), settings.cap, settings.max_steps,
-            int(settings.max_age > 0), oldest, int(not settings.hello_after), told, cycle,
+            int(settings.max_age > 0), oldest, int(not settings.hello_after), hello_cycle, cycle,
         )  # fmt: skip

@@ -1,20 +1,20 @@
-"""The shadow: what a peer already knows to be covered, so that most candidates are rejected at a glance.
+"""The shadow: which parts of a peer's box are known to be covered, to reject most candidates cheaply.
 
-A peer whose view has converged sees hundreds of candidates for each one it takes, and asking for cover
-(`sub2sub.geometry.cover`) costs far more than anything else in the ring layer. Selecting ring neighbours is a
-visibility problem: the peer's box is the picture, a candidate's distance on the ring is its depth, and nearer
-neighbours hide farther ones. So a coarse depth buffer helps, as it does in graphics (Greene, Kass, Miller:
-*Hierarchical Z-buffer visibility*, SIGGRAPH 1993).
+A peer whose view has converged sees hundreds of candidates for each one that it accepts, and the exact test
+for cover (`sub2sub.geometry.cover`) costs far more than anything else in the ring layer. Selecting ring
+neighbours is a visibility problem: the peer's box is the picture, a candidate's distance on the ring is its
+depth, and nearer neighbours hide farther ones. So a coarse depth buffer helps, as in graphics (Greene, Kass,
+Miller: *Hierarchical Z-buffer visibility*, SIGGRAPH 1993).
 
-The box is divided into at most 64 cells. For each direction a byte per cell holds the depth, on a logarithmic
-scale, up to which neighbours suffice to cover it. A candidate that touches only cells covered nearer than
-itself is superfluous. Depths are learnt from the candidates that the exact test rejects, and, once a view is
-at rest, by asking for one of their cells at a time (a bit per cell tells which were asked for since the view
-last changed). They
-stay right as long as no neighbour is removed, because a newcomer only covers more.
+The box is divided into at most 64 cells. For each direction, a byte per cell holds the depth, on a
+logarithmic scale, up to which neighbours suffice to cover the cell. A candidate is superfluous if it touches
+only cells that are covered by nearer neighbours. Depths are learnt from candidates that the exact test
+rejects, and, in a view that did not change in this cycle, by testing one cell of such a candidate (a bit per
+cell records which were tested since the view last changed). Depths stay correct as long as no neighbour is
+removed, because a new neighbour only covers more.
 
-A cell is the set of points that a rounding, but monotone, function sends to one number, so that no rounding
-error can put a point into two cells or none.
+A cell is the set of points that a monotone function with rounding maps to one number, so every point is in
+exactly one cell despite rounding errors.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ _load_four = loader(ATTRIBUTES)
 
 @by_reference
 class Frame(NamedTuple):
-    """How a peer's box is divided into cells."""
+    """The division of a peer's box into cells."""
 
-    # (6, width) low and high of the box; along each attribute the last cell, cells, start in the table, bits
+    # (6, width) for each attribute: low and high of the box, last cell, cells, start in the table, bits
     bounds: NDArray[np.int32]
-    scale: NDArray[np.float32]  # (width,) cells to a unit
-    reach: NDArray[np.int64]  # (2,) how far up and down neighbours can matter: farther on all is covered
-    table: NDArray[np.int64]  # cells whose number along an attribute is between two others, see `new_frame`
+    scale: NDArray[np.float32]  # (width,) cells per unit
+    reach: NDArray[np.int64]  # (2,) ways up and down beyond which no neighbour is needed: all is covered
+    table: NDArray[np.int64]  # masks of cells between two numbers along an attribute, see `new_frame`
 
 
 def new_frame(d: int) -> Frame:
     """A frame for boxes of d attributes: up to 64 cells, at most 16 along an attribute.
 
-    `table[base + first * count + last]` are the cells from `first` to `last` along the attribute.
+    `table[base + first * count + last]` is the mask of the cells from `first` to `last` along the attribute.
 
     Examples
     --------
@@ -90,14 +90,14 @@ def new_frame(d: int) -> Frame:
 
 @rule
 def depth_code(way):
-    """Logarithm of a distance on the ring in eighths, rounded down; distances are at least 1."""
+    """Logarithm (base 2) of a distance on the ring in eighths, rounded down; distances are at least 1."""
     length = bit_length(way)
     return 8 * (length - 1) + (((way << 3) >> (length - 1)) & 7)
 
 
 @rule
 def _least_way(code):
-    """The least distance with that code, or more than any if there is none."""
+    """The least distance with that code; a number greater than all distances if there is none."""
     return min((((8 + (code & 7)) << (code >> 3)) + 7) >> 3, np.int64(2**31 - 1))
 
 
@@ -116,7 +116,7 @@ def lower_cells(shadow, t, side, cells, depth):
 
 @rule
 def frame_of(boxes, shadow, t, frame):
-    """Lay the frame over the box of t."""
+    """Fit the frame to the box of t."""
     for side in range(2):
         frame.reach[side] = _least_way(np.int64(greatest(load(shadow[t, side], 0))))
     for first in range(0, boxes.shape[2], ATTRIBUTES):
@@ -129,14 +129,14 @@ def frame_of(boxes, shadow, t, frame):
 
 @rule
 def _cell_numbers(ends, low, high, last, scale):
-    """Numbers, along four attributes, of the cells that hold points; those outside count as at the edge."""
+    """Numbers of the cells of points, along four attributes; points outside count as those at the edge."""
     inside = minimum(maximum(ends, low), high - 1)
     return minimum(as_ints(as_floats(inside - low) * scale), last)
 
 
 @rule
 def _cells_between(frame, attribute, first, last):
-    """Cells whose numbers along four attributes are between `first` and `last`."""
+    """Mask of the cells whose numbers along four attributes are between `first` and `last`."""
     entries = (
         first * _load_four(frame.bounds[COUNT], attribute) + last + _load_four(frame.bounds[BASE], attribute)
     )
@@ -148,7 +148,7 @@ def _cells_between(frame, attribute, first, last):
 
 @rule
 def touched_cells(boxes, x, frame):
-    """Cells of the framed box that the box of x touches: 0 if it does not overlap at all."""
+    """Mask of the cells that the box of x touches; 0 if it does not overlap the framed box."""
     cells = np.int64(-1)
     for k in range(0, boxes.shape[2], ATTRIBUTES):
         low, high = _load_four(boxes[x, 0], k), _load_four(boxes[x, 1], k)
@@ -163,13 +163,13 @@ def touched_cells(boxes, x, frame):
 
 @rule
 def inside_cells(boxes, x, frame):
-    """Cells of the framed box that lie wholly inside the box of x."""
+    """Mask of the cells that lie wholly inside the box of x."""
     cells = np.int64(-1)
     for k in range(0, boxes.shape[2], ATTRIBUTES):
         low, high = _load_four(boxes[x, 0], k), _load_four(boxes[x, 1], k)
         own_low, own_high = _load_four(frame.bounds[LOW], k), _load_four(frame.bounds[HIGH], k)
         last_cell, scale = _load_four(frame.bounds[TOP], k), _load_four(frame.scale, k)
-        # Those after the cell of the last point before the box, and before that of the first point after it.
+        # The cells after that of the last point before the box, and before that of the first point after it.
         first = _cell_numbers(low - 1, own_low, own_high, last_cell, scale) + 1
         last = _cell_numbers(high, own_low, own_high, last_cell, scale) - 1
         first, last = where(low > own_low, first, 0), where(high < own_high, last, last_cell)
@@ -181,7 +181,7 @@ def inside_cells(boxes, x, frame):
 
 @rule
 def cell_piece(frame, cell, d, piece):
-    """Write a piece that holds a cell, a little larger than the cell as rounding may matter."""
+    """Write a piece that contains a cell, a little larger than the cell because of rounding."""
     for k in range(d):
         low, high = np.int64(frame.bounds[LOW, k]), np.int64(frame.bounds[HIGH, k])
         halvings, wide = np.int64(frame.bounds[BITS, k]), high - low

@@ -1,7 +1,7 @@
-"""Space for the threads that step the ring layer: scratch, news, and a part of the pool for each.
+"""Memory for the threads that step the ring layer: scratch space, hellos, and a part of the pool for each.
 
-Views grow at the end of the pool. Each thread has its own part of the free words there to let them grow
-into, so that no two need the same words; where a view stands makes no difference to what it holds.
+Views that grow move to the end of the pool. Each thread has its own part of the free words there, so that no
+two threads use the same words. The position of a view does not affect its contents.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.ring.exchange import TOLD, ThreadSpace
+from sub2sub.ring.exchange import NEWS, ThreadSpace
 from sub2sub.ring.hellos import Hellos, hellos_of
-from sub2sub.ring.pool import RingPool, fits, squeeze
+from sub2sub.ring.pool import RingPool, compact, fits
 from sub2sub.ring.scratch import new_scratch
 
 
 def divide(pool: RingPool, parts: int) -> list[RingPool]:
-    """The pool as each of some threads sees it: with a part of the free words.
+    """The pool for each of some threads: the same words, with a part of the free ones.
 
     Examples
     --------
@@ -30,19 +30,19 @@ def divide(pool: RingPool, parts: int) -> list[RingPool]:
 
 
 class StepSpace:
-    """What threads need to step the ring views of a population.
+    """The memory of the threads that step the ring views of a population.
 
     Parameters
     ----------
     d : int
         Number of attributes.
     neighbours : int
-        How wide a view there is space for to begin with.
+        Neighbours of a view that there is initial space for.
 
     Attributes
     ----------
     pools : list of RingPool
-        The pool as each thread sees it.
+        The pool for each thread.
     """
 
     def __init__(self, pool: RingPool, d: int, neighbours: int = 256) -> None:
@@ -53,23 +53,23 @@ class StepSpace:
     def begin(self, threads: int) -> None:
         """Prepare for a cycle on that many threads."""
         if len(self.pools) != threads:
-            self.squeeze(0, threads)
+            self.compact(0, threads)
         while len(self.threads) < threads:
             own, partner = (new_scratch(self.d, self._neighbours) for _ in range(2))
             news = np.empty((16 * self._neighbours, 2), np.int32)
-            self.threads.append(ThreadSpace(own, partner, news, np.zeros(TOLD + 1, np.int64)))
+            self.threads.append(ThreadSpace(own, partner, news, np.zeros(NEWS + 1, np.int64)))
         for each in self.threads:
             each.counts[:] = 0
 
-    def squeeze(self, spare: int, threads: int | None = None) -> None:
-        """Push all views together, so that each thread has `spare` places left."""
+    def compact(self, spare: int, threads: int | None = None) -> None:
+        """Compact all views, so that each thread has `spare` places left."""
         threads = threads or len(self.pools)
         top = max(int(pool.top[0]) for pool in self.pools)
         whole = self.pools[0]._replace(top=np.array([top]), end=self.pools[-1].end)
-        self.pools = divide(squeeze(whole, self.d, spare * threads), threads)
+        self.pools = divide(compact(whole, self.d, spare * threads), threads)
 
     def make_space(self, places: int) -> None:
-        """Make sure that two views can grow to that many places each, with some room for a while."""
+        """Make sure that two views can grow to that many places each, with some reserve."""
         if any(places > each.own.offers.shape[1] for each in self.threads):
             self._asked += self._counted()
             self.threads = [
@@ -77,14 +77,14 @@ class StepSpace:
                 for each in self.threads
             ]
         for k, each in enumerate(self.threads):
-            told = int(each.counts[TOLD])
-            if told + 2 * places > each.news.shape[0]:
-                news = np.empty((2 * told + 4 * places, 2), np.int32)
-                news[:told] = each.news[:told]
+            used = int(each.counts[NEWS])
+            if used + 2 * places > each.news.shape[0]:
+                news = np.empty((2 * used + 4 * places, 2), np.int32)
+                news[:used] = each.news[:used]
                 self.threads[k] = each._replace(news=news)
         if not all(fits(pool, 2 * places, self.d) for pool in self.pools):
             used = int(self.pools[0].room.sum(dtype=np.int64))
-            self.squeeze(used // (24 * len(self.pools)) + 24 * places)
+            self.compact(used // (24 * len(self.pools)) + 24 * places)
 
     def make_space_to_join(self, asked: int, known: int) -> None:
         """Make space for a newcomer's view, and for the newcomer in `asked` other views."""
@@ -93,18 +93,18 @@ class StepSpace:
             self.make_space(max(known, widest))
         spare = asked * widest + 4 * known
         if not fits(self.pools[0], spare // 4, self.d):
-            self.squeeze(2 * spare)
+            self.compact(2 * spare)
 
     def hellos(self, n: int) -> Hellos:
-        """The hellos to say, in an order that does not depend on threads."""
-        return hellos_of([each.news[: each.counts[TOLD]] for each in self.threads], n)
+        """The hellos to send, in an order that does not depend on threads."""
+        return hellos_of([each.news[: each.counts[NEWS]] for each in self.threads], n)
 
     def counts(self) -> NDArray[np.int64]:
-        """What all threads have counted in this cycle."""
+        """The counts of all threads in this cycle."""
         return np.asarray(sum(each.counts for each in self.threads))
 
     def asked(self) -> NDArray[np.int64]:
-        """What asking for cover cost since this was last called."""
+        """The counts of the tests for cover since the last call."""
         total = self._asked + self._counted()
         self._asked = np.zeros(5, np.int64)
         for each in self.threads:

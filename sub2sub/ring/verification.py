@@ -1,14 +1,14 @@
-"""Candidates that answer before a ring view takes them up (`RingSettings.verify`).
+"""Candidates that have to answer a probe before a ring view accepts them (`RingSettings.verify`).
 
-Not in Sub-2-Sub. A candidate hides those behind it, so one that is dead must not get in. Candidates are
-looked at nearest first; the first that is needed is asked whether it is there (`next`), unless somebody heard
-from it in this cycle. If it answers (`answered`), it is accepted, and others may no longer be needed; if not
-(`silent`), links to it that are no younger are refused from now on. When nobody is left to ask, neighbours
-that others have made superfluous are dropped.
+Not in Sub-2-Sub. A neighbour hides the peers behind it, so a dead one must not be accepted. Candidates are
+considered nearest first. The first that is needed is probed (`next`), unless a peer heard from it in this
+cycle. If it answers (`answered`), it is accepted, and others may no longer be needed; if not (`silent`),
+links to it that are no younger are refused from now on. When no candidate is left, neighbours that others
+have made superfluous are dropped.
 
-In the simulator an answer comes at once (`run`). Between live peers it takes its time, other messages come
-meanwhile, and each message has a verification of its own: whether a candidate is needed is asked again when
-it has answered, and one that is being asked already is left to the verification that asked it first.
+In the simulator an answer comes at once (`run`). Between live peers it takes time, and other messages arrive
+meanwhile; each message has its own verification. Whether a candidate is needed is therefore tested again when
+it has answered, and a candidate that another verification has probed is left to that one.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Verification:
     queue : list of Link
         Candidates, nearest first.
     sender : int, optional
-        ID of the peer the message is from: if it is accepted, the two have met.
+        ID of the sender of the message: if it is accepted, the two have met.
 
     Attributes
     ----------
     silences : int
-        Candidates that did not answer so far.
+        Number of candidates that did not answer so far.
     teller : str or None
-        The host that told of the candidates, where somebody keeps account of that.
+        The host that named the candidates, for drivers that limit what one host may cause.
 
     Examples
     --------
@@ -63,13 +63,13 @@ class Verification:
         self._asked: Descriptor | None = None
         self._there: int | None = None  # ID of the one that has just answered
         self._taken: list[Descriptor] = []
-        self._told = 0
+        self._reported = 0
 
     def next(self, now: int) -> Descriptor | None:
-        """Accept candidates that are needed, up to the first that has to be asked; None if none is left."""
+        """Accept needed candidates up to the first that has to be probed, and return that; None for none."""
         ring = self.ring
         while (link := self._first_needed()) is not None:
-            if link.peer.id in ring.asking or ring.is_buried(link):  # in its turn: tombstones change
+            if link.peer.id in ring.asking or ring.is_outdated(link):  # in its turn: tombstones change
                 continue
             if now - link.stamp >= ring.fresh and link.peer.id != self._there:
                 self._asked = link.peer
@@ -82,37 +82,37 @@ class Verification:
         return None
 
     def answered(self, now: int) -> None:
-        """Note that the one that was asked is there."""
+        """Note that the candidate that was probed has answered."""
         peer = self._no_longer_asked()
-        self.ring.unbury(peer.id)
+        self.ring.clear_tombstone(peer.id)
         self._there = peer.id
         self.queue.insert(0, Link(peer, now))
 
     def silent(self, now: int) -> None:
-        """Note that the one that was asked did not answer."""
-        self.ring.bury(self._no_longer_asked().id, now)
+        """Note that the candidate that was probed did not answer."""
+        self.ring.set_tombstone(self._no_longer_asked().id, now)
         self.silences += 1
 
     def split(self) -> Verification:
-        """The candidates behind the one that was asked, to go on with while that takes its time."""
+        """A verification of the other candidates, which need not wait for the one that was probed."""
         rest, self.queue = self.queue, []
         behind = Verification(self.ring, rest, self.sender)
         behind.silences, behind.teller = self.silences, self.teller
         return behind
 
     def give_up(self) -> None:
-        """End it without asking: candidates that are needed will be offered again."""
+        """End without a probe: later messages offer needed candidates again."""
         self._no_longer_asked()
         self.queue = []
 
     def news(self) -> list[Descriptor]:
         """Peers accepted since the last call."""
-        news = self._taken[self._told :]
-        self._told = len(self._taken)
+        news = self._taken[self._reported :]
+        self._reported = len(self._taken)
         return news
 
     def run(self, is_there: Callable[[Descriptor], bool], now: int) -> list[Descriptor]:
-        """Go through all candidates, where answers come at once; return those accepted."""
+        """Verify all candidates, where answers come at once; return those accepted."""
         while (peer := self.next(now)) is not None:
             if is_there(peer):
                 self.answered(now)
@@ -121,7 +121,7 @@ class Verification:
         return self.news()
 
     def _first_needed(self) -> Link | RingLink | None:
-        """The first candidate that the view needs, taken out of the queue with those before it."""
+        """The first candidate that the view needs; removes it and those before it from the queue."""
         ring = self.ring
         for link in self.queue:
             if link.peer.id in ring.view:
@@ -139,10 +139,10 @@ class Verification:
 
     def _no_longer_asked(self) -> Descriptor:
         peer, self._asked = self._asked, None
-        assert peer is not None, "answered or silent without a question"
+        assert peer is not None, "answered or silent without a probe"
         self.ring.asking.discard(peer.id)
         return peer
 
 
 Verify = Callable[[Verification], list[Descriptor]]
-"""Goes through a verification as far as it can; returns the peers that were accepted."""
+"""Runs a verification as far as possible; returns the peers that were accepted."""

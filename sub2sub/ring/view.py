@@ -1,14 +1,14 @@
-"""A ring view kept exactly as Figure 3 of Sub-2-Sub would select it, one candidate at a time.
+"""A ring view that is updated one candidate at a time, and is always what Figure 3 of Sub-2-Sub selects.
 
-The result is what selecting anew from everything ever seen would give: select(A + {x}) =
-select(select(A) + {x}). Peers are numbered in the order of their sequence IDs, so that the way up the ring
-from t to a neighbour is a difference of numbers. To ask for cover, the successors and the predecessors of a
-peer are laid out as two lists, nearest first (`sub2sub.ring.scratch`).
+The result equals a selection from all candidates so far: select(A + {x}) = select(select(A) + {x}). Peers are
+numbered in the order of their sequence IDs, so the way up the ring from t to a neighbour is a difference of
+numbers. For the test for cover, the successors and the predecessors of a peer are copied to two lists,
+nearest first (`sub2sub.ring.scratch`).
 
-- `offer`: a candidate is taken as successor if its part of the box is not covered by nearer successors,
-  likewise as predecessor. Then farther ones may have become superfluous; each has a *witness*, a point only
-  it is nearest to, and is asked again only if the newcomer contains that point.
-- `remove`: neighbours hidden so far may be needed again; what was remembered as covered is forgotten.
+- `offer`: a candidate becomes a successor if nearer successors do not cover its part of the box, likewise a
+  predecessor. Then farther neighbours may be superfluous. Each has a *witness*, a point for which it is the
+  nearest, and is tested again only if the new neighbour contains that point.
+- `remove`: neighbours that were hidden on one side may be needed there again; the shadow is cleared.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from sub2sub.ring.scratch import (
     lay_out,
     move_list,
     place_on_list,
-    strike_witnesses,
+    remove_witnesses,
 )
 from sub2sub.ring.shadow import (
     CELLS,
@@ -63,16 +63,16 @@ from sub2sub.ring.shadow import (
     inside_cells,
     lower_cells,
 )
-from sub2sub.ring.tombstones import bury, unbury
+from sub2sub.ring.tombstones import clear_tombstone, set_tombstone
 
 UP, DOWN = np.int64(0), np.int64(1)  # the sides: successors, predecessors
 
 
 @rule
 def is_hidden(shadow, t, touched, up, n):
-    """Whether a peer `up` the ring that touches these cells is superfluous for t at a glance.
+    """Whether the shadow shows a peer `up` the ring that touches these cells to be superfluous for t.
 
-    Never true of a neighbour.
+    Never true for a neighbour.
     """
     above, below = (
         deeper_cells(shadow, t, UP, depth_code(up)),
@@ -83,10 +83,10 @@ def is_hidden(shadow, t, touched, up, n):
 
 @part
 def _learn(pool, boxes, t, x, side, touched, way, depth, settings, scratch):
-    """x was found superfluous because of neighbours up to `depth`: so are others in the same cells.
+    """Lower the depths of cells, given that neighbours up to `depth` make x superfluous.
 
-    And find out about one more of the cells that it touches: next time its like may be seen through. Not in a
-    cycle in which t has accepted somebody: there may be more to come, and then it has to be found out again.
+    Also test one more of the cells that x touches, so that similar candidates are rejected by the shadow; not
+    in a cycle in which t has accepted a peer, because more may follow and would make another test necessary.
     """
     lower_cells(pool.shadow, t, side, inside_cells(boxes, x, scratch.frame), depth_code(depth) + 1)
     if place_of_value(pool.words, field(pool, t, SINCE), size_of(pool, t), settings.cycle) >= 0:
@@ -105,7 +105,7 @@ def _learn(pool, boxes, t, x, side, touched, way, depth, settings, scratch):
 
 @part
 def _place_if_needed(pool, boxes, t, x, side, touched, way, settings, scratch):
-    """Where on t's list of one side x belongs, and its witness in `scratch.witness`; -1 if it is covered."""
+    """Place of x on t's list of one side, its witness in `scratch.witness`; -1 if it is covered."""
     if touched & deeper_cells(pool.shadow, t, side, depth_code(way)) == 0:
         return np.int64(-1)
     if scratch.holder[side] != t:
@@ -122,7 +122,7 @@ def _place_if_needed(pool, boxes, t, x, side, touched, way, settings, scratch):
 
 @part
 def _accept(pool, t, x, up, n, stamp, cycle, d):
-    """Put x into t's view, a neighbour on neither side yet; its place."""
+    """Insert x into t's view, not yet as successor or predecessor; return its place."""
     place = find(pool, t, up, n)
     open_place(pool, t, place, d)
     put(pool, t, PEER, place, x)
@@ -137,19 +137,19 @@ def _accept(pool, t, x, up, n, stamp, cycle, d):
 
 @part
 def _add_on_side(pool, boxes, t, x, side, place, nearer, way, scratch):
-    """Let the neighbour x at `place` count on one side: list, witness, and what it covers from now on."""
+    """Make the neighbour x at `place` a successor or predecessor: add it to list, witnesses and shadow."""
     insert(scratch, boxes, x, side, nearer, way)
     put_witness(pool, t, place, side, scratch.witness)
     pool.asked[t, side] = 0
     lower_cells(pool.shadow, t, side, inside_cells(boxes, x, scratch.frame), depth_code(way) + 1)
-    strike_witnesses(scratch, boxes, x, side, nearer + 1)
+    remove_witnesses(scratch, boxes, x, side, nearer + 1)
 
 
 @part
 def offer(pool, boxes, t, x, touched, stamp, settings, scratch, probes):
-    """Offer x, which overlaps and is no neighbour, to t, whose frame is in `scratch`; whether t took it.
+    """Offer x, which overlaps and is no neighbour, to t, whose frame is in `scratch`; whether t accepts it.
 
-    One that is needed has to answer first, unless it was heard from in this cycle.
+    If it is needed, it has to answer a probe first, unless a peer heard from it in this cycle.
     """
     n = boxes.shape[0]
     up = way_up(t, x, n)
@@ -162,9 +162,9 @@ def offer(pool, boxes, t, x, touched, stamp, settings, scratch, probes):
         if place < 0:
             if settings.verify and stamp < settings.cycle:
                 if not is_there(probes, t, x):
-                    bury(pool, t, x, settings.cycle)
+                    set_tombstone(pool, t, x, settings.cycle)
                     return False
-                unbury(pool, t, x)
+                clear_tombstone(pool, t, x)
                 stamp = settings.cycle
             place = _accept(pool, t, x, up, n, stamp, settings.cycle, scratch.witness.shape[0])
             scratch.counts[TAKEN] += 1
@@ -176,7 +176,7 @@ def offer(pool, boxes, t, x, touched, stamp, settings, scratch, probes):
 
 @part
 def _clip_listed(boxes, t, side, k, scratch):
-    """Put the part of t's box in which the k-th of a list lies on the stack."""
+    """Write the part of t's box that the k-th entry of a list overlaps to the stack."""
     d, rows = scratch.witness.shape[0], scratch.lists[side]
     for a in range(d):
         low, high = rows[POINT + d + 2 * a, k], rows[POINT + d + 2 * a + 1, k]
@@ -186,7 +186,7 @@ def _clip_listed(boxes, t, side, k, scratch):
 
 @apart
 def drop_hidden(pool, boxes, t, side, settings, scratch):
-    """Drop the neighbours that are no longer needed, of those whose witnesses were struck out."""
+    """Drop the neighbours whose witnesses were removed and that are no longer needed."""
     n, d, rows, k = boxes.shape[0], scratch.witness.shape[0], scratch.lists[side], np.int64(0)
     while True:
         step = place_of_value(rows[POINT], k, scratch.sizes[side] - k, NONE)
@@ -212,10 +212,10 @@ def drop_hidden(pool, boxes, t, side, settings, scratch):
 
 
 @part
-def _call_on_hidden(pool, boxes, t, side, first, settings, scratch):
-    """Let neighbours from place `first` on, away from t, count on a side on which they are needed now.
+def _restore_hidden(pool, boxes, t, side, first, settings, scratch):
+    """Make neighbours from place `first` on successors, or predecessors, if they are needed there now.
 
-    Nearest first, so that each is asked with all nearer ones already decided.
+    Nearest first, so that each is tested after all nearer ones.
     """
     n, d = boxes.shape[0], scratch.witness.shape[0]
     last, step = (size_of(pool, t), 1) if side == UP else (NONE, -1)
@@ -234,12 +234,12 @@ def _call_on_hidden(pool, boxes, t, side, first, settings, scratch):
 
 @apart
 def remove(pool, boxes, t, place, settings, scratch):
-    """Remove the neighbour at `place` of t's view, and call on those it hid."""
+    """Remove the neighbour at `place` of t's view; those that it hid may take its place."""
     d = scratch.witness.shape[0]
     was_successor = witness_of(pool, t, place, UP, d) >= 0
     was_predecessor = witness_of(pool, t, place, DOWN, d) >= 0
     close_place(pool, t, place, d)
-    pool.forgot[t] = settings.cycle
+    pool.last_removal[t] = settings.cycle
     forget_all_tried(pool, t)
     for side in range(2):
         lay_out(pool, boxes, t, side, scratch)
@@ -248,6 +248,6 @@ def remove(pool, boxes, t, place, settings, scratch):
             pool.shadow[t, side, cell] = UNKNOWN
     frame_of(boxes, pool.shadow, t, scratch.frame)
     if was_successor:
-        _call_on_hidden(pool, boxes, t, UP, place, settings, scratch)
+        _restore_hidden(pool, boxes, t, UP, place, settings, scratch)
     if was_predecessor:
-        _call_on_hidden(pool, boxes, t, DOWN, place - 1, settings, scratch)
+        _restore_hidden(pool, boxes, t, DOWN, place - 1, settings, scratch)

@@ -1,20 +1,20 @@
 """VICINITY: the overlapping-interest links (Sub-2-Sub, Section 4.1).
 
 Voulgaris, van Steen: *Epidemic-style management of semantic overlays for content-based searching*, Euro-Par
-2005. Once a cycle a peer takes the oldest of its proximity links, sends it the links that suit *it* best
-among its own proximity and random links, and gets the same back. Each side keeps the nearest it has seen.
-CYCLON below supplies random candidates, so that clusters find one another.
+2005. Once a cycle a peer chooses the partner of the oldest of its proximity links, sends it those of its own
+proximity and random links that are nearest to the partner, and gets links nearest to itself back. Each side
+keeps the nearest that it has seen. CYCLON supplies random candidates, so that clusters find one another.
 
-Read differently from the papers:
+Differences from the papers:
 
-- The nearest for a partner are searched from a random place on and, once as many overlapping ones are found
-  as fit into the message, no further: among equals any choice is as good (`sub2sub.vicinity.proximity` on
-  ties).
-- Only what is not known yet takes a place; of links to peers that overlap as all others do, a message's
-  newcomers displace a random set (`Tie.RANDOM`), so that views keep being renewed.
-- Everybody accepts random links and chooses its partner before anybody exchanges (`sub2sub.overlay.turns`).
-- The fresher of two copies of a link wins. A link older than `max_age` is neither kept nor accepted (0: any
-  age will do, as published): without that a dead peer's link is passed on for ever.
+- The links nearest to a partner are searched from a random place on, until the message is full of links to
+  peers that overlap the partner: all of these are equally near (`sub2sub.vicinity.proximity` on ties).
+- Only links to unknown peers take places. If all links of a view lead to overlapping peers, new links of this
+  kind replace random ones (`Tie.RANDOM`), so that views keep changing.
+- All peers accept random links and choose their partners before any of them exchanges
+  (`sub2sub.overlay.turns`).
+- The fresher of two copies of a link wins. A link older than `max_age` is neither kept nor accepted (0 for no
+  limit, as published): without that, links to dead peers are passed on for ever.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ from sub2sub.vicinity.rules import (
     BACK,
     FAR,
     FED,
-    HIS_START,
     NONE,
+    PARTNER_START,
     REPLY,
     REQUEST,
     START,
@@ -88,12 +88,12 @@ class _Views(NamedTuple):
     random_view: NDArray[np.int64]
     random_size: NDArray[np.int8]
     partner: NDArray[np.int32]  # the partner that each peer has chosen in this cycle
-    sent: NDArray[np.int32]  # (n, 2) messages and links that each has sent
+    sent: NDArray[np.int32]  # (n, 2) messages and links that each peer has sent
 
 
 @by_reference
 class StepSettings(NamedTuple):
-    """The settings as numbers, and what follows from them in one cycle."""
+    """The settings as numbers, and the values for one cycle."""
 
     room: int
     shuffle: int
@@ -103,7 +103,7 @@ class StepSettings(NamedTuple):
 
 
 class _Scratch(NamedTuple):
-    """A request, its reply, and space to choose what goes into them."""
+    """A request, its reply, and working memory to choose their links."""
 
     there: Ranked
     back: Ranked
@@ -112,7 +112,7 @@ class _Scratch(NamedTuple):
 
 @part
 def _look_ahead(views, peers, k):
-    """Start to load the views of two that will exchange some turns from now."""
+    """Prefetch the views of two peers that will exchange some turns from now."""
     if k + AHEAD < peers.shape[0]:
         i = np.int64(peers[k + AHEAD])
         q = np.int64(views.partner[i])
@@ -124,7 +124,7 @@ def _look_ahead(views, peers, k):
 
 @part
 def _look_ahead_for_boxes(views, boxes, peers, k):
-    """Start to load the boxes of the random links of the peer that is fed next."""
+    """Prefetch the boxes of the next peer's random links."""
     if k + 1 < peers.shape[0]:
         i = np.int64(peers[k + 1])
         for place in range(views.random_size[i]):
@@ -133,7 +133,7 @@ def _look_ahead_for_boxes(views, boxes, peers, k):
 
 @part
 def _feed(i, views, boxes, settings, draws, far):
-    """Let i accept random links that are near enough, drop those that are too old, and choose a partner."""
+    """Let i accept random links that are near enough, drop links that are too old, and choose a partner."""
     view = Ranked(views.links[i], views.gaps[i])
     random_row, randoms = views.random_view[i], np.int64(views.random_size[i])
     size, worst = np.int64(views.size[i]), views.worst[i]
@@ -159,7 +159,7 @@ def _feed(i, views, boxes, settings, draws, far):
 
 @rule
 def _choose(target, holder, views, boxes, settings, bits, scratch, out):
-    """Write what `holder` sends to `target`, without its own link; how many."""
+    """Write the links that `holder` sends to `target`, without its own; return their number."""
     size, wanted = np.int64(views.size[holder]), settings.shuffle - 1
     all_known = Known(
         views.links[holder], size, views.random_view[holder], np.int64(views.random_size[holder])
@@ -179,7 +179,7 @@ def _wanted(i, views, received, count, settings):
 
 @rule
 def _keep(i, views, received, mask, old, settings, draws, first):
-    """Let i accept what it wants of what it received."""
+    """Let i accept the received links in `mask`."""
     view = Ranked(views.links[i], views.gaps[i])
     views.size[i], views.worst[i] = keep_nearest(
         view, np.int64(views.size[i]), settings.room, views.worst[i], received, mask, old, settings.tie,
@@ -222,33 +222,33 @@ def _exchange_all(views, boxes, settings, faults, key, scratch, peers, counts):
             failed += 1
             _fail(i, q, views)
             continue
-        gap, mine, his = (
+        gap, own_size, partner_size = (
             proximity(boxes, i, q, settings.tie),
             np.int64(views.size[i]),
             np.int64(views.size[q]),
         )
         going = _choose(q, i, views, boxes, settings, draw(draws, START), space, there)
-        coming = _choose(i, q, views, boxes, settings, draw(draws, HIS_START), space, back)
+        coming = _choose(i, q, views, boxes, settings, draw(draws, PARTNER_START), space, back)
         there.words[going], there.gaps[going] = link(i, cycle), gap
         back.words[coming], back.gaps[coming] = link(q, cycle), gap
-        # What was left out of a message because it would be refused was sent all the same.
-        spent[i, 1] += (wanted if mine > wanted else going) + 1
-        spent[q, 1] += (wanted if his > wanted else coming) + 1
-        # Both decide before either writes: a vector load waits for the scalar stores just before it.
-        his_mask, his_old = _wanted(q, views, there, going + 1, settings)
-        my_mask, my_old = _wanted(i, views, back, coming + 1, settings)
-        _keep(q, views, there, his_mask, his_old, settings, draws, np.int64(THERE))
+        # Links left out because the receiver would refuse them are counted: a real peer sends them.
+        spent[i, 1] += (wanted if own_size > wanted else going) + 1
+        spent[q, 1] += (wanted if partner_size > wanted else coming) + 1
+        # Both masks are computed before any link is written: vector loads wait for scalar stores.
+        partner_mask, partner_old = _wanted(q, views, there, going + 1, settings)
+        own_mask, own_old = _wanted(i, views, back, coming + 1, settings)
+        _keep(q, views, there, partner_mask, partner_old, settings, draws, np.int64(THERE))
         spent[q, 0] += 1
         if not arrives(faults, q, i, draws, REPLY):
             failed += 1
             continue
-        _keep(i, views, back, my_mask, my_old, settings, draws, np.int64(BACK))
+        _keep(i, views, back, own_mask, own_old, settings, draws, np.int64(BACK))
     counts[0] += failed
 
 
 @hot
 def _take_turns(views, boxes, settings, faults, key, scratch, peers, counts, feeding):
-    """Let peers accept random links, or exchange: one kernel, so that what both need is compiled once."""
+    """Let peers accept random links, or exchange: one kernel, so that shared code is compiled once."""
     if feeding:
         _feed_all(views, boxes, settings, faults, key, scratch, peers)
     else:
@@ -276,11 +276,11 @@ class Vicinity(LayerBase):
     view : (n, >= view) int64
         Links of each peer (see `sub2sub.overlay.views`).
     gaps : (n, >= view) float32
-        How far each of them is (see `sub2sub.vicinity.proximity`); -1 in free places.
+        Distance of each link (see `sub2sub.vicinity.proximity`); -1 in free places.
     worst : (n,) float32
         The largest gap of a full view; infinite for one with free places.
     size : (n,) int8
-        How many links.
+        Number of links of each peer.
     who_skips : callable, optional
         Peers that begin no exchange in a cycle (`sub2sub.ring.rest`).
 
@@ -329,7 +329,7 @@ class Vicinity(LayerBase):
             self.view, self.gaps, self.worst, self.size, cyclon.view, cyclon.size, partner, self._sent
         )
         key = cycle_key(self.seed, STREAM, cycle)
-        counts = np.zeros((threads(), LANES64), np.int64)  # a row and a line of the cache for each thread
+        counts = np.zeros((threads(), LANES64), np.int64)  # a cache line for each thread
         scratch = [_new_scratch() for _ in range(threads())]
 
         def turn(feeding: bool) -> Work:

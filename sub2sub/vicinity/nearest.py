@@ -1,17 +1,17 @@
-"""VICINITY by a distance of one's own, given as a function.
+"""VICINITY with any distance, given as a function.
 
-The same exchange as `sub2sub.vicinity.layer` (Voulgaris, van Steen: *Epidemic-style management of semantic
-overlays for content-based searching*, Euro-Par 2005): a peer takes the oldest of its links, sends it the
-links nearest to *it* among its own and its random ones, gets the same back, and each keeps the nearest it has
-seen. That layer knows that overlapping boxes are at distance 0 and searches no further; this one knows
-nothing of the distance and computes it for every candidate.
+The exchange is that of `sub2sub.vicinity.layer` (Voulgaris, van Steen: *Epidemic-style management of semantic
+overlays for content-based searching*, Euro-Par 2005): a peer chooses the partner of its oldest link, sends it
+those of its own and its random links that are nearest to the partner, gets links nearest to itself back, and
+each keeps the nearest that it has seen. That layer stops a search when it has enough overlapping boxes, whose
+distance is 0; this one knows nothing about the distance, and computes it for every candidate.
 
-A function that numba compiles is compiled into the exchange, once for each function. A plain one is called
-from Python, and so is the exchange around it: the same source, so the same decisions. That costs about 85
-calls per peer and cycle: `benchmarks/own_code.py` measures 0.29 s a cycle for a thousand peers, 0.008 s with
-a compiled function.
+A function compiled by numba is compiled into the exchange, once for each function. With a plain function, the
+exchange runs in Python: the same source, so the same decisions. It calls the function about 85 times per peer
+and cycle: `benchmarks/own_code.py` measures 0.29 s a cycle for a thousand peers, 0.008 s with a compiled
+function.
 
-Of equally far candidates a newcomer displaces the farthest by a coin, so that views keep being renewed.
+A candidate that is as far as the farthest link replaces it with probability 1/2, so that views keep changing.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _oldest(row, size):
 
 @rule
 def _remove(views, i, place):
-    """Take the link at `place` out of i's view."""
+    """Remove the link at `place` from i's view."""
     last = views.size[i] - 1
     views.links[i, place], views.gaps[i, place] = views.links[i, last], views.gaps[i, last]
     views.links[i, last] = FREE
@@ -83,7 +83,7 @@ def _remove(views, i, place):
 
 @rule
 def _accept(views, i, room, word, gap, coin):
-    """Let i accept a link it does not have, if there is room or it is nearer than another."""
+    """Let i accept a link to an unknown peer, if there is room or it is nearer than another."""
     size = views.size[i]
     if size < room:
         views.links[i, size], views.gaps[i, size] = word, gap
@@ -99,7 +99,7 @@ def _accept(views, i, room, word, gap, coin):
 
 @rule
 def _forget_old(views, i, oldest_allowed):
-    """Drop the links of i that are too old; the place of the oldest that is left."""
+    """Drop the links of i that are too old; return the place of the oldest that is left."""
     place = _oldest(views.links[i], views.size[i])
     while views.size[i] > 0 and stamp_of(views.links[i, place]) < oldest_allowed:
         _remove(views, i, place)
@@ -108,11 +108,11 @@ def _forget_old(views, i, oldest_allowed):
 
 
 def _offer_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
-    """How a peer considers links, with that distance."""
+    """Make the kernel by which a peer considers links, for a distance."""
 
     @kernel
     def offer(views, profiles, i, words, count, settings, coins, coin):
-        """Let i consider the first `count` links of some; the number of the next coin."""
+        """Let i consider the first `count` of some links; return the number of the next coin."""
         for k in range(count):
             word = words[k]
             peer, flip = peer_of(word), unit(np.uint64(draw(coins, coin + k)))
@@ -129,11 +129,11 @@ def _offer_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
 
 
 def _nearest_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
-    """How a peer chooses links for another, by that distance."""
+    """Make the kernel by which a peer chooses links for another, for a distance."""
 
     @kernel
     def nearest_for(views, profiles, target, holder, wanted, far, words, out):
-        """Write the `wanted` links of `holder` that are nearest to `target`; how many."""
+        """Write the `wanted` links of `holder` that are nearest to `target`; return their number."""
         total = 0
         for k in range(views.size[holder] + views.random_size[holder]):
             own = k < views.size[holder]
@@ -156,7 +156,7 @@ def _nearest_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
 
 
 def _exchange_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
-    """The exchange of all peers with that distance in it."""
+    """Make the kernel of the exchanges of all peers, for a distance."""
     offer, nearest_for = _offer_by(distance, kernel), _nearest_by(distance, kernel)
 
     @kernel
@@ -166,7 +166,7 @@ def _exchange_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
         for i in range(views.links.shape[0]):
             if faults.alive[i] == 0:
                 continue
-            # Called from Python, as with a plain distance, rules give plain integers.
+            # With a plain distance this runs in Python, where rules return plain integers.
             draws, coins = np.uint64(peer_key(keys[0], i)), np.uint64(peer_key(keys[1], i))
             randoms = np.int64(views.random_size[i])
             coin = offer(views, profiles, i, views.random[i], randoms, settings, coins, 0)
@@ -203,23 +203,22 @@ class Nearest(LayerBase):
     Parameters
     ----------
     profiles : (n, ...) array
-        What the distance is of: a row for each peer, in the order of the population.
+        The arguments of the distance: a row for each peer, in the order of the population.
     distance : function (a, b) -> float
-        How far the peer with profile b is from the one with profile a; less is nearer. Compiled by
-        `numba.njit`, or plain.
+        Distance from the peer with profile a to the one with profile b. Compiled by `numba.njit`, or plain.
     cyclon : Cyclon
-        Supplies random candidates; stepped before this layer.
+        Supplies random candidates; the engine steps it before this layer.
     settings : VicinitySettings
-        `tie` has no meaning here.
+        `tie` is not used.
 
     Attributes
     ----------
     view : (n, >= view) int64
         Links of each peer (see `sub2sub.overlay.views`).
     gaps : (n, >= view) float64
-        How far each of them is.
+        Distance of each link.
     size : (n,) int8
-        How many links.
+        Number of links of each peer.
 
     Examples
     --------
@@ -258,7 +257,7 @@ class Nearest(LayerBase):
         self._check()
 
     def _check(self) -> None:
-        """Compute one distance, so that a function that is not a distance is refused at once."""
+        """Compute one distance, to refuse a function that is not a distance at once."""
         try:
             found = float(self.distance(self.profiles[0], self.profiles[-1]))
         except (TypeError, ValueError, IndexError) as error:
@@ -290,7 +289,7 @@ class Nearest(LayerBase):
         return view_links(self.view)
 
     def grow(self, moved: Renumbering) -> None:
-        """Go on with more peers, whose profiles are that of the first until somebody sets them."""
+        """Go on with more peers, whose profiles equal the first until they are set."""
         self.profiles = moved.rows(self.profiles, self.profiles[0])
         self.view, self.size = moved.links(self.view), moved.rows(self.size, 0)
         self.gaps = moved.rows(self.gaps, FAR)

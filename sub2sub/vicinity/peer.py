@@ -1,12 +1,11 @@
-"""One peer of VICINITY: its view, what it sends in an exchange, and what it keeps of what arrives.
+"""One peer of VICINITY: its view, the links that it sends, and those that it keeps of what it receives.
 
 Voulgaris, van Steen: *Epidemic-style management of semantic overlays for content-based searching*, 2005;
-`sub2sub.vicinity.layer` says where it is read differently. Live peers run this class, and the kernels of the
-layer must take its decisions, draw for draw. The receiver of a link computes its distance, and
-believes nobody.
+`sub2sub.vicinity.layer` lists the differences. Live peers run this class, and the kernels of the layer must
+make the same decisions with the same random numbers. The receiver of a link computes its distance itself.
 
-In a cycle a peer accepts random links and chooses a partner (`feed`), sends it the links that suit the
-partner best (`offer`), gets an `answer`, and either takes that up (`finish`) or drops the partner (`fail`).
+In a cycle a peer accepts random links and chooses a partner (`feed`), sends it the links nearest to the
+partner (`offer`), gets an `answer`, and either accepts its links (`finish`) or drops the partner (`fail`).
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ import numpy as np
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, oldest_place, remove_place, ring_distance
 from sub2sub.vicinity.proximity import Tie
-from sub2sub.vicinity.rules import BACK, FED, HIS_START, START, THERE
+from sub2sub.vicinity.rules import BACK, FED, PARTNER_START, START, THERE
 from sub2sub.vicinity.settings import VicinitySettings
 
-# The kernels keep squared distances as float32 between these (`sub2sub.vicinity.proximity`).
+# Bounds of squared distances, which the kernels store as float32 (`sub2sub.vicinity.proximity`).
 LEAST, MOST = float(np.float32(1e-30)), float(np.float32(3e38))
-REMEMBERED = 4096  # distances; then all are forgotten
+REMEMBERED = 4096  # distances, at most; then all are forgotten
 
 
 def squared_distance(a: Descriptor, b: Descriptor) -> float:
     """Squared distance of two boxes, 0 only if they overlap (Sub-2-Sub, Section 4.1).
 
-    Squares are summed four at a time, as the kernels do: floats do not add up alike in every order.
+    Squares are summed four at a time, as in the kernels: the sum of floats depends on the order.
 
     Examples
     --------
@@ -44,9 +43,9 @@ def squared_distance(a: Descriptor, b: Descriptor) -> float:
 
 
 def _exact(a: Descriptor, b: Descriptor) -> float:
-    """The same before it is rounded, and -1 if the boxes overlap."""
+    """Squared distance before it is rounded; -1 if the boxes overlap."""
     total = a.squared_distance(b)
-    # Of three numbers the order is the same.
+    # For up to three numbers the order of summation is the same.
     return total if total < 0.0 or len(a.low) <= 3 else _by_fours(a, b)
 
 
@@ -66,7 +65,7 @@ class VicinityPeer:
     Attributes
     ----------
     around : int
-        IDs around the ring, for `Tie.SEQUENCE`.
+        Number of IDs around the ring, for `Tie.SEQUENCE`.
 
     Examples
     --------
@@ -83,14 +82,14 @@ class VicinityPeer:
     _far: dict[int, tuple[Descriptor, float]] = field(default_factory=dict, repr=False)
 
     def gap(self, a: Descriptor, b: Descriptor) -> float:
-        """How far two peers are from each other; under `Tie.SEQUENCE` overlapping ones by their IDs."""
+        """Distance of two peers; with `Tie.SEQUENCE`, overlapping ones are ordered by their IDs."""
         if self.settings.tie == Tie.SEQUENCE and a.overlaps(b):
             share = ring_distance(a.id, b.id, self.around) / self.around
             return float(np.float32(share) * np.float32(LEAST))
         return squared_distance(a, b)
 
     def gap_to(self, peer: Descriptor) -> float:
-        """How far a peer is from this one; the same few come by in every cycle, so it is remembered."""
+        """Distance of a peer from this one; it is remembered, as the same peers occur in every cycle."""
         known = self._far.get(peer.id)
         if known is None or known[0] is not peer:
             if len(self._far) >= REMEMBERED:
@@ -99,7 +98,7 @@ class VicinityPeer:
         return known[1]
 
     def gaps(self) -> list[float]:
-        """How far each link of the view is."""
+        """Distance of each link of the view."""
         far, gap_to = self._far, self.gap_to
         return [
             known[1] if (known := far.get(peer.id)) and known[0] is peer else gap_to(peer)
@@ -107,11 +106,11 @@ class VicinityPeer:
         ]
 
     def worst(self, gaps: list[float] | None = None) -> float:
-        """The greatest distance at which a link is of interest."""
+        """The greatest distance at which a link may be accepted."""
         return max(gaps or self.gaps()) if len(self.view) == self.settings.view else inf
 
     def feed(self, randoms: Sequence[Link], now: int, dice: Dice) -> Descriptor | None:
-        """Accept random links, drop old ones; returns the partner to turn to, None if nobody is left."""
+        """Accept random links, drop old ones; return the partner, None if no link is left."""
         self._accept(randoms, now, FED, dice)
         oldest_allowed = self._oldest_allowed(now)
         while self.view:
@@ -122,19 +121,19 @@ class VicinityPeer:
         return None
 
     def offer(self, partner: Descriptor, randoms: Sequence[Link], now: int, dice: Dice) -> list[Link]:
-        """What to send to a partner."""
+        """The links to send to a partner."""
         return self._nearest_for(partner, randoms, dice.below(START, max(len(self.view), 1)), now)
 
     def answer(
         self, sender: Descriptor, received: Sequence[Link], randoms: Sequence[Link], now: int, dice: Dice
     ) -> list[Link]:
-        """Accept what a request brought; returns what to send back."""
-        links = self._nearest_for(sender, randoms, dice.below(HIS_START, max(len(self.view), 1)), now)
+        """Accept the links of a request; return those to send back."""
+        links = self._nearest_for(sender, randoms, dice.below(PARTNER_START, max(len(self.view), 1)), now)
         self._accept(received, now, THERE, dice)
         return links
 
     def finish(self, received: Sequence[Link], now: int, dice: Dice) -> None:
-        """Accept what the reply brought."""
+        """Accept the links of the reply."""
         self._accept(received, now, BACK, dice)
 
     def fail(self, partner: Descriptor) -> None:
@@ -148,7 +147,7 @@ class VicinityPeer:
         return now - self.settings.max_age if self.settings.max_age else 0
 
     def _nearest_for(self, target: Descriptor, randoms: Sequence[Link], start: int, now: int) -> list[Link]:
-        """The links nearest to `target`, of equals the first, from place `start` on; and one to oneself."""
+        """The links nearest to `target`, of equals the first from place `start` on; and one to this peer."""
         view = self.view
         known = {link[0].id for link in view}
         known.add(target.id)
@@ -177,7 +176,7 @@ class VicinityPeer:
         return [*nearest, Link(self.own, now)]
 
     def _accept(self, received: Sequence[Link], now: int, first: int, dice: Dice) -> None:
-        """Keep the nearest; what is known is only refreshed."""
+        """Keep the nearest links; links to known peers only renew stamps."""
         view, room, oldest_allowed = self.view, self.settings.view, self._oldest_allowed(now)
         gaps = self.gaps()
         worst = self.worst(gaps)

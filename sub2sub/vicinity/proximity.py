@@ -1,16 +1,16 @@
-"""How near two subscriptions are (Sub-2-Sub, Section 4.1): 0 if they overlap, else the boxes' distance.
+"""The distance of two subscriptions (Sub-2-Sub, Section 4.1): 0 if they overlap, else that of their boxes.
 
-Read differently from the paper: the printed formula also squares negative gaps, that is overlaps, along the
-attributes where two boxes do overlap. Meant is the Euclidean distance between the boxes, whose gap along an
-attribute is max(0, max l - min r). With the formula as printed, five attributes never converge.
+Difference from the paper: the printed formula also squares negative gaps, that is, overlaps along single
+attributes. This module uses the Euclidean distance of the boxes, whose gap along an attribute is
+max(0, max l - min r). With the formula as printed, views over five attributes never converge.
 
-Many peers overlap one another, and all are at distance 0. Which of them VICINITY keeps is the `Tie`:
+All peers that overlap a peer are at distance 0. The `Tie` decides which of them VICINITY keeps:
 
-- RANDOM: a random choice, renewed all the time. Views stay random samples of the overlapping peers, which
-  is what dissemination needs for its shortcuts. The default.
-- KEEP: those that came first. Views freeze; ring construction starves.
-- SEQUENCE: those whose sequence IDs are nearest. Views become small rings of their own: fastest to
-  converge, but no longer random, so that shortcuts lead next door.
+- RANDOM: a random choice that changes all the time. Views stay random samples of the overlapping peers, which
+  dissemination needs for its shortcuts. The default.
+- KEEP: those that came first. Views no longer change, and the ring layer gets few new candidates.
+- SEQUENCE: those with the nearest sequence IDs. Views become small rings, which converge fastest, but are not
+  random: shortcuts lead only to near peers.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from sub2sub.kernels.simd import bits, item, loader, maximum, where
 
 _load_corner = loader(ATTRIBUTES)
 _ALL = 2**ATTRIBUTES - 1
-# Squared distances are kept as float32, between these: half-open boxes that only touch are at distance 0 and
-# yet apart, and below the least there is room to order overlapping peers by.
+# Squared distances are stored as float32 between these bounds. Half-open boxes that only touch do not
+# overlap, so their distance is the least instead of 0; values below the least order overlapping peers.
 _LEAST, _MOST = np.float32(1e-30), np.float32(3e38)
 
 
 class Tie(IntEnum):
-    """Which of several overlapping peers VICINITY prefers."""
+    """Which of several overlapping peers VICINITY keeps."""
 
     RANDOM = 0
     KEEP = 1
@@ -42,7 +42,7 @@ class Tie(IntEnum):
 def packed_boxes(lows: NDArray[np.float64], highs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Half-open boxes as one array (n, 2, width) for the kernels.
 
-    The width is the number of attributes, padded with attributes on which everybody overlaps.
+    The width is the number of attributes, padded with attributes along which all boxes overlap.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def _meet(boxes, i, j, first):
 @rule
 def overlap(boxes, i, j):
     """Whether the boxes of peers i and j share a point."""
-    shared = _meet(boxes, i, j, np.int64(0))  # before the loop, as there usually are not more than four
+    shared = _meet(boxes, i, j, np.int64(0))  # before the loop, as there are rarely more than four
     for first in range(ATTRIBUTES, boxes.shape[2], ATTRIBUTES):
         shared &= _meet(boxes, i, j, first)
     return shared
@@ -90,7 +90,7 @@ def overlap(boxes, i, j):
 def proximity(boxes, i, j, tie):
     """Squared distance between the boxes of peers i and j; 0 when they overlap.
 
-    Under Tie.SEQUENCE overlapping peers get almost 0 (next on the ring) to 1e-30 (opposite).
+    With Tie.SEQUENCE, overlapping peers get from almost 0 (adjacent on the ring) to 1e-30 (opposite).
     """
     total = _squared_gap(boxes, i, j, np.int64(0))
     for first in range(ATTRIBUTES, boxes.shape[2], ATTRIBUTES):

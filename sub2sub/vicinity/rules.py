@@ -1,14 +1,14 @@
-"""VICINITY's two rules: which links suit a partner best, and which of those that arrive to keep.
+"""VICINITY's two rules: which links are nearest to a partner, and which received links to keep.
 
 Both work on masks: bit k stands for the k-th link of a row or of a message. Most views are soon full of
-overlapping peers, and then overlap is all that is asked of a link: the distance of a peer that does not
-overlap is computed only where it can still make a difference. What is known already is to be found out (by
-`sub2sub.overlay.views.known`) before anything is written: a vector load waits for the scalar stores just
+overlapping peers. Then only overlap matters, and the distance of a peer that does not overlap is computed
+only where it can still make a difference. Callers compute which received links are known
+(`sub2sub.overlay.views.known`) before any link is written: a vector load waits for the scalar stores just
 before it.
 
-A view is a row of links with a row of gaps (see `sub2sub.vicinity.proximity`), a size, and `worst`: the
-largest gap of a full view, `FAR` for one with free places. It is 0 exactly when a full view overlaps
-throughout.
+A view is a row of links with a row of distances, called gaps (see `sub2sub.vicinity.proximity`), a size, and
+`worst`: the largest gap of a full view, `FAR` for a view with free places. It is 0 if and only if the view is
+full and all its peers overlap.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from sub2sub.overlay.views import FREE, peer_of, place_of, places_of, sample, st
 from sub2sub.vicinity.proximity import overlap, proximity
 
 STREAM = stream_number("vicinity")
-# Where a peer's draws for each purpose begin.
-FED, THERE, BACK, START, HIS_START, REQUEST, REPLY = 0, 32, 64, 96, 97, 98, 99
+# First number of a peer's draws for each purpose.
+FED, THERE, BACK, START, PARTNER_START, REQUEST, REPLY = 0, 32, 64, 96, 97, 98, 99
 FAR = np.float32(np.inf)
 NONE = np.float32(-1.0)  # the gap of a free place: below that of any link
-RANDOM, SEQUENCE = 0, 2  # of `Tie`, whose members numba takes for constants only as plain numbers
+RANDOM, SEQUENCE = 0, 2  # of `Tie`, as plain numbers, which numba treats as constants
 
 
 _load_gaps = loader(LANES64)  # as many as there are links in a vector
 
 
 class Ranked(NamedTuple):
-    """Links and how far each of them is: a view, or a message."""
+    """Links and their distances: a view, or a message."""
 
     words: NDArray[np.int64]
     gaps: NDArray[np.float32]
 
 
 class Known(NamedTuple):
-    """What a peer knows: its proximity links and its random links, rows and how many are in use."""
+    """The proximity links and the random links of a peer: rows, and how many places are in use."""
 
     row: NDArray[np.int64]
     size: int
@@ -54,7 +54,7 @@ class Known(NamedTuple):
 
 @rule
 def overlapping(target, row, size, boxes):
-    """Mask of the links of a row whose peers overlap `target`; not of one to `target` itself."""
+    """Mask of the links of a row whose peers overlap `target`, except a link to `target` itself."""
     mask = np.int64(0)
     for place in range(size):
         mask |= np.int64(overlap(boxes, target, peer_of(row[place]))) << place
@@ -63,7 +63,7 @@ def overlapping(target, row, size, boxes):
 
 @part
 def overlapping_for(target, known, start, wanted, boxes, out):
-    """Up to `wanted` links to peers that overlap `target`: from `start` on, then random ones; how many."""
+    """Write up to `wanted` links to peers that overlap `target`: from `start` on, then random ones."""
     row, size = known.row, known.size
     mask = overlapping(target, row, size, boxes)
     mask = (mask >> start) | ((mask << (size - start)) & ((np.int64(1) << size) - 1))
@@ -98,10 +98,10 @@ def least_place(gaps, size):
 
 @rule
 def nearest_for(target, known, start, wanted, selective, boxes, tie, scratch, out):
-    """The `wanted` links nearest to `target`, of equals the first: from `start` on, then random ones.
+    """Write the `wanted` links nearest to `target`, of equals the first: from `start` on, then random ones.
 
-    Returns how many. With `selective`, links that do not overlap may be left out: the receiver would refuse
-    them. `scratch` has room for all that is known and `LANES64` links more.
+    Returns their number. With `selective`, links that do not overlap may be left out: the receiver would
+    refuse them. `scratch` has room for all known links and `LANES64` more.
     """
     row, size = known.row, known.size
     count = 0
@@ -166,7 +166,7 @@ def farthest_place(gaps):
 
 @rule
 def refresh(row, words, mask):
-    """Let the fresher of two copies of a known link win."""
+    """Keep the fresher of two copies of each known link."""
     while mask:
         word = words[first_bit(mask)]
         mask &= mask - 1
@@ -176,9 +176,9 @@ def refresh(row, words, mask):
 
 @part
 def displace(view, size, room, worst, received, news):
-    """Let news fill free places, then displace farther links; (size, worst, rest).
+    """Let new links fill free places, then replace farther ones; return (size, worst, rest).
 
-    The rest are those that overlap when everything in the view overlaps.
+    The rest are overlapping links for which a view full of overlapping links has no place.
     """
     row, gaps = view
     rest = np.int64(0)
@@ -202,10 +202,10 @@ def displace(view, size, room, worst, received, news):
 
 @rule
 def keep_nearest(view, size, room, worst, received, mask, old, tie, key, first):
-    """Accept the received links in `mask` (`young` and `near_enough`) that are not too far; (size, worst).
+    """Accept the received links in `mask` (`young` and `near_enough`); return (size, worst).
 
-    `old` marks those that are `known`. When everything overlaps, newcomers go to random places (draws from
-    `first` on) or nowhere, by `tie`.
+    `old` is the mask of known links. If the whole view overlaps, new links take random places (draws from
+    `first` on) or none, depending on `tie`.
     """
     refresh(view.words, received.words, mask & old)
     news = mask & ~old
@@ -222,7 +222,7 @@ def keep_nearest(view, size, room, worst, received, mask, old, tie, key, first):
 
 @rule
 def drop(view, size, place):
-    """Remove the link at `place`; the new size."""
+    """Remove the link at `place`; return the new size."""
     row, gaps = view
     size -= 1
     row[place], gaps[place] = row[size], gaps[size]

@@ -1,4 +1,4 @@
-"""How VICINITY is run: the settings of `sub2sub.vicinity.layer`."""
+"""Settings of VICINITY (`sub2sub.vicinity.layer`)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class VicinitySettings:
     Attributes
     ----------
     view : int
-        Links a peer keeps, at most 63. 10 to 40 hardly matters for ring construction; 16 are two cache lines.
+        Links that a peer keeps, at most 63. Rings form about as fast with 10 to 40; 16 fill two cache lines.
     shuffle : int
-        Links sent in one exchange, the sender's own included; at most 63.
+        Links sent in one exchange, including the one to the sender; at most 63.
     tie : Tie
-        Which of several overlapping peers to prefer.
+        Which of several overlapping peers to keep.
     max_age : int
-        Oldest link to keep or accept, in cycles; 0 for no limit.
+        Greatest age of a link, in cycles, 0 for no limit; older ones are dropped and refused.
     """
 
     view: int = 16

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from hierarchy.shared.live import table_messages as t
-from hierarchy.shared.live.wary_tables import WaryTables
-from hierarchy.shared.peer import TableContents, TablePeer
+from hierarchy.shared.live.wary_tables import LiveTables, WaryTables
+from hierarchy.shared.peer import TableContents
 from hierarchy.shared.points import APART
 from hierarchy.shared.router import range_neighbours, targets_of
 from hierarchy.shared.routing import STREAM as ROUTING
@@ -76,7 +76,7 @@ class SharedCore(Core):
     ----------
     points : VicinityPeer
         Its peers are points, whose address is the peer itself.
-    tables : TablePeer
+    tables : LiveTables
     """
 
     settings: SharedCoreSettings
@@ -90,10 +90,8 @@ class SharedCore(Core):
         points, tables = overlay.points, overlay.tables
         self.points = VicinityPeer(_point(own), replace(points, max_age=points.max_age * unit))
         aged = replace(tables, max_age=tables.max_age * unit, suspect_age=tables.suspect_age * unit)
-        self.wary = WaryTables(own, aged, topical=is_topical, since=self.now, unit=unit)
-        self.tables: TablePeer = self.wary
-        if not self.settings.wary:
-            self.tables = TablePeer(own, aged, topical=is_topical, since=self.now, unit=unit)
+        made = WaryTables if self.settings.wary else LiveTables
+        self.tables = made(own, aged, topical=is_topical, since=self.now, unit=unit)
         self._questions: Iterator[Descriptor] = iter(())
         self._partners: Iterator[Descriptor] = iter(())
         self._asked = self._greeted = 0
@@ -136,7 +134,7 @@ class SharedCore(Core):
         if not is_topical(self.own):
             return []
         self._greeted = self._asked = 0
-        self.wary.teller = ""
+        self.tables.teller = ""
         self.tables.expire(self.now)
         ring = [Link(each.peer, each.stamp) for each in self.ring.in_order()]
         self._hear([*self._fed(), *_peers(self.points.view), *ring])
@@ -146,7 +144,7 @@ class SharedCore(Core):
     def receive(self, message: m.Message, sender: int, draws: Draws, teller: str = "") -> list[m.Send]:
         """Take a message: those of the tables and of points here, the others as any core."""
         self.suspects.heard_from(sender)
-        self.wary.teller = self.ring_exchanges.teller = teller
+        self.tables.teller = self.ring_exchanges.teller = teller
         match message:
             case t.Routed():
                 return self._receive_routed(message, draws)
@@ -192,7 +190,7 @@ class SharedCore(Core):
 
     def _is_there(self, peer: Descriptor) -> list[m.Send]:
         """Note that a peer has answered at its address: tables may take it."""
-        self.wary.answered(peer, self.now, self._greet)
+        self.tables.answered(peer, self.now, self._greet)
         return self._flush()
 
     def _finish_table(self, message: REPLIES, draws: Draws) -> list[m.Send]:
@@ -200,7 +198,7 @@ class SharedCore(Core):
         if exchange is None:
             return self._ignore()
         partner = exchange.partner
-        self.wary.answered(partner, self.now, self._greet)
+        self.tables.answered(partner, self.now, self._greet)
         match message:
             case t.AlikeBack(_, links):
                 self.points.finish(self._few_points(links), self.now, draws(APART))
@@ -238,7 +236,7 @@ class SharedCore(Core):
         if exchange is not None and message.exchange not in self.exchanges.open:
             self.points.fail(_point(exchange.partner))
             self.tables.fail(exchange.partner, self.now)
-            self.wary.answered(message.sender, self.now, self._greet)
+            self.tables.answered(message.sender, self.now, self._greet)
             self.tables.heard_from(message.sender, self.now)
             if exchange.reply is t.Ways:
                 sends += self._ask_next()
@@ -281,7 +279,7 @@ class SharedCore(Core):
     def _flush(self) -> list[m.Send]:
         """The greetings to send, and questions to candidates whether they are there."""
         sends, self._greetings = self._greetings, []
-        asked = [(peer, Exchange(m.Probed, peer, self.now)) for peer in self.wary.candidates()]
+        asked = [(peer, Exchange(m.Probed, peer, self.now)) for peer in self.tables.candidates()]
         return sends + [m.Send(peer, m.Probe(self.exchanges.begin(each))) for peer, each in asked]
 
     def _told(self, message: t.Tables | t.TablesBack) -> TableContents:

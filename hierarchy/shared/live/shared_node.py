@@ -124,7 +124,7 @@ class SharedNode(Node):
 
     def _begin(self, subscription: Subscription, own: Descriptor, contacts: list[Descriptor]) -> None:
         super()._begin(subscription, own, contacts)
-        self.cores[own.id].wary.is_known_range = self._is_topics
+        self.cores[own.id].tables.is_known_range = self._is_topics
 
     def _is_topics(self, peer: Descriptor) -> bool:
         """Whether a peer's range is that of a topic that the node knows."""

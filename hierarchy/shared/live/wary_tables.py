@@ -31,8 +31,8 @@ CANDIDATES, TOLD, AT = 64, 16, 2  # peers asked in one cycle; of them told by on
 SHARE = 8  # entries of one host, at most
 
 
-class WaryTables(TablePeer):
-    """The tables of one peer; parameters as of `TablePeer`.
+class LiveTables(TablePeer):
+    """The tables of one live peer that believes what others tell; parameters as of `TablePeer`.
 
     Attributes
     ----------
@@ -44,8 +44,23 @@ class WaryTables(TablePeer):
 
     def __init__(self, own: Descriptor, *args: Any, **options: Any) -> None:
         super().__init__(own, *args, **options)
-        self.teller, self.local = "", is_local(own.address)
+        self.teller = ""
         self.is_known_range: Callable[[Descriptor], bool] = lambda peer: True
+
+    def candidates(self) -> list[Descriptor]:
+        """Peers to probe before a table takes them: none."""
+        return []
+
+    def answered(self, peer: Descriptor, now: int, greet: Greet) -> None:
+        """Note that a peer answered at its address, which is not needed here."""
+
+
+class WaryTables(LiveTables):
+    """The tables of one live peer that takes only peers that have answered; parameters as of `TablePeer`."""
+
+    def __init__(self, own: Descriptor, *args: Any, **options: Any) -> None:
+        super().__init__(own, *args, **options)
+        self.local = is_local(own.address)
         self._answered: dict[int, tuple[Descriptor, int]] = {}
         self._candidates: dict[int, bool] = {}  # of this cycle; whether they have sent a message themselves
         self._to_ask: list[Descriptor] = []

@@ -1,8 +1,8 @@
-"""The clock of a live peer, by which it turns the ages that messages tell into stamps, and back.
+"""The clock of a live peer, which converts the ages in messages to stamps, and stamps to ages.
 
-Inside a peer a link has a *stamp*, when its peer was last heard from, as in the simulator. Peers do not share
-a clock, so a message says an *age* instead (CYCLON's own way): stamp = clock - age. The time on the wire is
-not counted.
+A peer stores a *stamp* with each link, as in the simulator: the time at which anybody last heard from the
+linked peer. Peers do not share a clock, so messages carry *ages* instead, as in CYCLON: stamp = clock - age.
+The time that a message is under way is not counted.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from sub2sub.overlay.descriptors import Descriptor, Link, make_link
 from sub2sub.ring.peer import RingLink, make_ring_link
 
 NOBODY: Mapping[int, Descriptor] = {}
-START = 1 << 20  # of clocks, so that no stamp of a link one may be told of is below 0
+START = 1 << 20  # first time of all clocks: above the greatest age in a message, so no stamp is below 0
 
 
 class Clock:
-    """A clock that moves by `unit` in a cycle.
+    """A clock that advances by `unit` in each cycle.
 
-    In the simulator everybody's clock moves at once, by 1. Peers that tick on their own need a finer one: of
-    many ways a link comes by, the one on which fewest ticks fell would make it look youngest, and links to
-    dead peers would live much too long.
+    In the simulator all clocks advance by 1 at the same time. Live peers tick at different times and need a
+    finer clock. With whole cycles, of the copies of a link on many paths the one that met the fewest ticks
+    would look youngest and win, and links to dead peers would stay much too long.
 
     Attributes
     ----------
@@ -51,10 +51,10 @@ class Clock:
         self.now = self._ticked
 
     def advance(self, part: float) -> None:
-        """Move on within a cycle of which that part is over.
+        """Advance within the cycle, of which the given part is over.
 
-        It waits at the end until the next tick: a peer that comes to its ticks late must not take others
-        for dead that had no chance to tell it otherwise.
+        The clock stops at the end of the cycle until the next tick: a peer whose tick is late must not take
+        others for dead whose messages it has not handled yet.
         """
         self.now = max(self.now, self._ticked + min(int(part * self.unit), self.unit - 1))
 
@@ -70,9 +70,9 @@ class Clock:
     def links(
         self, mentions: Mentions, own: Descriptor, refused: Mapping[int, Descriptor] = NOBODY
     ) -> list[Link]:
-        """Mentions as links, but for those of oneself, of another number of attributes, or refused before.
+        """Links for mentions, except those of the peer itself, of other dimensions, or refused before.
 
-        In a view that has converged nearly all were, so nothing is made of them.
+        In a view that has converged, nearly all were refused before; skipping them here saves their objects.
         """
         now, id, d = self.now, own.id, own.d
         return [
@@ -84,7 +84,7 @@ class Clock:
     def ring_links(
         self, mentions: Mentions, own: Descriptor, refused: Mapping[int, Descriptor] = NOBODY
     ) -> list[RingLink]:
-        """The same of ring links."""
+        """Ring links for mentions, with the same exceptions."""
         now, id, d = self.now, own.id, own.d
         return [
             make_ring_link((peer, now - age, now - held))

@@ -1,7 +1,7 @@
-"""A live peer and events: it takes, delivers and forwards them, and sends them past those that fail.
+"""The events of a live peer: it takes, delivers and forwards them, and sends them past peers that fail.
 
-Every decision is `sub2sub.events.peer`'s, the recovery of missed events is `event_recovery`'s, and the
-choice of peers to rely on is `reliance`'s; here they meet.
+`sub2sub.events.peer` chooses the peers to forward to, `event_recovery` recovers missed events, and `reliance`
+decides which peers to rely on. This module combines the three.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ class EventPassing:
     Parameters
     ----------
     deliver : callable
-        Called with each event the peer wants, once.
+        Called once with each event that the peer wants.
     accepts : callable
-        Whether an event is to be taken.
+        Whether to take an event.
     forwarder : Forwarder
     recovery : EventRecovery
     reliance : Reliance or None
-        Which peers to rely on; None: on all, as in the simulator.
+        Which peers to rely on; None to rely on all, as in the simulator.
     ring : RingPeer
     clock : Clock
     views : callable
-        What events are forwarded along.
+        The links along which events are forwarded.
     counts : Counter
-        Where to note what happened.
+        Counts what happens to events.
     """
 
     def __init__(
@@ -58,20 +58,20 @@ class EventPassing:
         self.reliance, self.ring, self.clock, self.views, self.counts = reliance, ring, clock, views, counts
 
     def tick(self) -> None:
-        """Let accounts follow the ring view, and remove neighbours that have passed on nothing from it."""
+        """Update the accounts after the ring view, and remove neighbours that have passed nothing on."""
         self._look()
         for id in self.reliance.bar(self.clock.now) if self.reliance else ():
             self.counts["barred"] += 1
             self.ring.remove(id, self.clock.now)
 
     def receive(self, event: m.Event, sender: int, dice: Callable[[], Dice]) -> list[m.Send]:
-        """Take an event that a peer brings, or refuse it."""
+        """Take or refuse an event that a peer sends."""
         if self.refuses(event):
             return [m.Send(None, m.Taken(event.name, took=False))]
         return [m.Send(None, m.Taken(event.name, took=True)), *self.take(event, sender, dice)]
 
     def refuses(self, event: Any) -> bool:
-        """Whether the peer does not want an event, or does not accept it; either is counted."""
+        """Whether the peer does not want an event, or does not accept it; counts both."""
         own, point = self.ring.own, event.point
         if len(point) != own.d or not own.matches(point):
             self.counts["spam"] += 1
@@ -81,7 +81,7 @@ class EventPassing:
         return refused
 
     def take(self, event: m.Event, sender: int | None, dice: Callable[[], Dice]) -> list[m.Send]:
-        """Deliver an event that is new, and forward it."""
+        """Deliver and forward an event, if it is new."""
         if not self.forwarder.is_new(event.name):
             self.counts["duplicates"] += 1
             if sender is not None:
@@ -103,8 +103,8 @@ class EventPassing:
             self.counts["recovered"] += 1
             return digests
         drawn = dice()
-        views, passed = self._views_for(event, drawn)
-        targets = self.forwarder.begin(onward, sender, views, self.clock.now, drawn, passed)
+        views, doubted = self._views_for(event, drawn)
+        targets = self.forwarder.begin(onward, sender, views, self.clock.now, drawn, doubted)
         return [m.Send(peer, onward) for peer in targets]
 
     def taken(self, name: bytes, by: int) -> None:
@@ -114,26 +114,26 @@ class EventPassing:
         self.recovery.has_it(name, by)
 
     def instead(self, name: bytes, id: int) -> list[m.Send]:
-        """Send an event on past a peer that did not take it."""
+        """Send an event to other peers instead of one that did not take it."""
         forwarding = self.forwarder.open.get(name)
         if forwarding is None:
             return []
         if self.reliance:
             self.reliance.forget(id)
-        views, passed = self._views_for(forwarding.event, forwarding.dice)
-        targets = self.forwarder.failed(name, id, views, self.clock.now, passed)
+        views, doubted = self._views_for(forwarding.event, forwarding.dice)
+        targets = self.forwarder.failed(name, id, views, self.clock.now, doubted)
         return [m.Send(peer, forwarding.event) for peer in targets]
 
     def _views_for(self, event: m.Event, dice: Dice) -> tuple[Views, Collection[int]]:
-        """The views by which an event is forwarded, and IDs of peers past which it has to go."""
+        """The views by which to forward an event, and IDs of doubted peers: it goes past these, too."""
         views = self.views()
         if self.reliance is None:
             return views, ()
         self._look()
-        ring, passed = self.reliance.order(event.point, views.ring, [*views.near, *views.random], dice)
-        return views._replace(ring=ring), passed
+        ring, doubted = self.reliance.order(event.point, views.ring, [*views.near, *views.random], dice)
+        return views._replace(ring=ring), doubted
 
     def _look(self) -> None:
         if self.reliance:
-            is_buried, now = self.ring.is_buried, self.clock.now
-            self.reliance.look(self.ring.view, now, lambda each: is_buried(Link(each.peer, each.stamp)))
+            is_outdated, now = self.ring.is_outdated, self.clock.now
+            self.reliance.look(self.ring.view, now, lambda each: is_outdated(Link(each.peer, each.stamp)))

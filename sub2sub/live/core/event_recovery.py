@@ -1,10 +1,10 @@
-"""Recovery of missed events between live peers, whose answers take their time.
+"""Recovery of missed events between live peers, whose answers take time.
 
-The rules are those of `sub2sub.events.recent_events`. A cycle's digests are sent with the tick. A neighbour
-answers with the events that it lacks and has not asked anybody else for, and is sent them as usual. Whoever
-got an event in this way tells its own neighbours at once, by digests: most of them have it. A neighbour that
-does not answer is passed over until the next cycle. Digests say how old events are: an event that is passed
-on again and again would otherwise never be forgotten.
+The rules are those of `sub2sub.events.recent_events`. A peer sends its digests at each tick. A neighbour
+answers with the events that it lacks and has not asked another peer for, and receives them as usual. A peer
+that recovers an event announces it to its own neighbours at once by digests, since most of them have it. A
+neighbour that does not answer is skipped until the next cycle. Digests carry the ages of events; without
+them, peers would recover an old event from one another for ever.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from sub2sub.live.core.exchanges import Exchange, Exchanges
 from sub2sub.live.core.host_addresses import is_loopback
 from sub2sub.overlay.descriptors import Descriptor
 
-BYTES = 4 << 20  # of events that are kept; then the oldest are forgotten
-ASKED = 4096  # events asked for and not there yet
-OF_ONE, TELLERS = 256, 3  # of them told by one host; hosts that are asked for one event, if all are doubted
+BYTES = 4 << 20  # of events that are kept; beyond that, the oldest are dropped
+ASKED = 4096  # events asked for that have not arrived yet
+OF_ONE, TELLERS = 256, 3  # of them announced by one host; hosts asked for one event, for a wary peer
 
 
 class Asked(NamedTuple):
-    """When an event was asked for, when it was published, and the hosts that were asked (or IDs)."""
+    """When an event was asked for, when it was published, and the hosts (or IDs) that announced it."""
 
     when: int
     published: int
@@ -39,15 +39,15 @@ class EventRecovery:
     Parameters
     ----------
     settings : RecoverySettings
-        In cycles; with a history of 0 nothing is kept.
+        In cycles; with a history of 0, no event is kept.
     clock : Clock
     exchanges : Exchanges
     ring : callable
-        Ring neighbours, in the order of the ring.
+        The ring neighbours, in the order of the ring.
     seen : container of bytes
-        Names of events that the peer has had, also long ago.
+        Names of events that the peer has received, also long ago.
     wary : bool
-        Whether others are asked for an event as well: the first to tell of it may not have it.
+        Whether to ask several hosts for an event: the first that announces it may not have it.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class EventRecovery:
         self._of_one = OF_ONE if wary else ASKED
 
     def tick(self, patience: int) -> list[m.Send]:
-        """Forget what is too old; digests of what neighbours may lack."""
+        """Drop old events; return digests of the events that neighbours may lack."""
         if not self.on:
             return []
         self.history.begin_cycle(self.clock.now)
@@ -91,11 +91,11 @@ class EventRecovery:
             self.history.has_it(name, id, self.ring())
 
     def goes_on(self, name: bytes) -> list[m.Send] | None:
-        """Digests of an event that was asked for; None of one that was not, which is forwarded."""
+        """Digests that announce a recovered event; None for an event that was not asked for."""
         return self._digests([name]) if self.asked.pop(name, None) is not None else None
 
     def answer(self, message: m.Digest, sender: int, teller: str = "") -> m.Send:
-        """Say which events of a digest this peer lacks, and ask for them."""
+        """Ask for the events of a digest that this peer lacks."""
         lacking, now = list[bytes](), self.clock.now
         of = sender if not teller or is_loopback(teller) else teller
         left = self._of_one - sum(of in asked.tellers for asked in self.asked.values())
@@ -115,7 +115,7 @@ class EventRecovery:
         return teller not in asked.tellers and len(asked.tellers) < self._tellers
 
     def finish(self, exchange: Exchange, message: m.Lacking) -> list[m.Send]:
-        """Send the events that a neighbour lacks; it has the others."""
+        """Send a neighbour the events that it lacks, and note that it has the others."""
         lacking = set(message.names)
         for name in set(exchange.names) - lacking:
             self.has_it(name, exchange.partner.id)
@@ -123,7 +123,7 @@ class EventRecovery:
         return [m.Send(exchange.partner, self.events[name]) for name in wanted]
 
     def fail(self, exchange: Exchange) -> list[m.Send]:
-        """Tell those further on what a silent neighbour was told."""
+        """Send the digest of a silent neighbour to the neighbours beyond it."""
         self.history.silent.add(exchange.partner.id)
         return self._digests(name for name in exchange.names if name in self.history.events)
 

@@ -1,7 +1,7 @@
-"""The exchanges a live peer has begun, until they are answered or given up; and how long answers take.
+"""The exchanges that a live peer has begun, until they are answered or time out; and the time answers take.
 
-An answer that comes too late is not used, but it says how long answers take where machines are busy. A peer
-that went by a fixed time would take all its neighbours for dead there.
+An answer after the timeout is not used, but measured: where machines are busy, answers take long, and with a
+fixed timeout a peer would take all its neighbours for dead.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.ring.newcomer import Newcomer
 from sub2sub.ring.verification import Verification
 
-LATE = 256  # exchanges given up, whose answers are still measured
+LATE = 256  # exchanges after their timeout, whose answers are still measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +26,18 @@ class Exchange:
     Attributes
     ----------
     reply : type
-        The kind of message it waits for.
+        The kind of message that it waits for.
     partner : Descriptor
     begun : int
-        When, by the peer's clock.
+        When it was begun, by the peer's clock.
     expected : bool
-        Whether silence means that it has failed.
+        Whether it fails if no reply comes.
     shuffle : Shuffle, optional
-        CYCLON's part in it.
+        CYCLON's state of the exchange.
     asker : Verification or Newcomer, optional
-        The object that takes the answer, if it is not the ring peer itself.
+        The object that takes the reply, if it is not the ring peer itself.
     names : tuple of bytes
-        Names of events that the partner was told.
+        Names of the events in a digest.
     """
 
     reply: type[Message]
@@ -51,7 +51,7 @@ class Exchange:
 
 @dataclass
 class RoundTrip:
-    """How long answers take: mean and spread, smoothed as TCP does (RFC 6298).
+    """The time that answers take: mean and deviation, smoothed as in TCP (RFC 6298).
 
     Examples
     --------
@@ -66,11 +66,11 @@ class RoundTrip:
 
     @property
     def most(self) -> float:
-        """How long to wait for an answer."""
+        """The time to wait for an answer."""
         return self.mean + 4 * self.spread
 
     def measure(self, time: int) -> None:
-        """Note how long an answer took."""
+        """Take the time of one answer into account."""
         if not self.mean:
             self.mean, self.spread = time, time / 2
             return
@@ -84,26 +84,26 @@ class Exchanges:
     Parameters
     ----------
     numbers : iterator of int, optional
-        Numbers to give; hard to guess where others may forge replies.
+        Numbers of exchanges; hard to guess where others may forge replies.
     """
 
     def __init__(self, numbers: Iterator[int] | None = None) -> None:
         self.open: dict[int, Exchange] = {}
         self.round_trip = RoundTrip()
-        self._late: dict[int, int] = {}  # when those were begun that were given up
+        self._late: dict[int, int] = {}  # when exchanges were begun that have timed out
         self._numbers = numbers or count(1)
 
     def begin(self, exchange: Exchange) -> int:
-        """Open an exchange; its number."""
+        """Open an exchange; return its number."""
         number = next(self._numbers)
         self.open[number] = exchange
         return number
 
     def finish(self, number: int, reply: Message, now: int) -> Exchange | None:
-        """Close the exchange that a reply belongs to; None if it belongs to none that is open.
+        """Close and return the exchange that a reply belongs to; None if there is none.
 
-        One that is answered by another kind of message stays open until it is given up: whatever waits for it
-        would otherwise wait for ever.
+        An exchange that is answered by a wrong kind of message stays open until its timeout: it has to fail
+        then, because other objects may wait for it.
         """
         exchange = self.open.get(number)
         if exchange and not isinstance(reply, exchange.reply):
@@ -114,12 +114,12 @@ class Exchanges:
         return exchange
 
     def failed(self, number: int, partner: Descriptor) -> Exchange | None:
-        """Close an exchange whose request could not be sent; None if that is known already."""
+        """Close and return an exchange whose request could not be sent; None if it is closed already."""
         exchange = self.open.get(number)
         return self.open.pop(number) if exchange and exchange.partner.id == partner.id else None
 
     def overdue(self, before: int) -> list[Exchange]:
-        """Close the exchanges begun before a moment; those whose silence means failure."""
+        """Close the exchanges begun before a time; return those that have failed by that."""
         late = [number for number, each in self.open.items() if each.begun < before]
         self._late.update((number, self.open[number].begun) for number in late)
         for number in list(self._late)[:-LATE]:

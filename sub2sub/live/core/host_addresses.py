@@ -1,4 +1,4 @@
-"""Hosts as limits count them: the owner of one IPv6 address has 2^64, so all of them are one host."""
+"""Hosts as limits count them: an owner of one IPv6 address has 2^64 of them, which count as one host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PREFIX = 64  # bits of an IPv6 address that a provider gives to one customer
 
 @lru_cache(8192)
 def host_of(address: str) -> str:
-    """The host that an address belongs to: of IPv6 addresses the network.
+    """The host that an address belongs to; for an IPv6 address, its network.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def host_of(address: str) -> str:
 
 
 def is_numeric(address: str) -> bool:
-    """Whether an address is a number, and need not be looked up."""
+    """Whether an address is numeric, so that no name has to be looked up."""
     try:
         ipaddress.ip_address(address)
     except ValueError:
@@ -43,10 +43,10 @@ def is_numeric(address: str) -> bool:
 
 
 def is_local(peer_address: Any) -> bool:
-    """Whether a peer's address is that of the machine itself, so that all others that it knows share it."""
+    """Whether a peer has a loopback address, so that all peers that it knows are on the same machine."""
     return is_loopback(host_of(peer_address[0])) if peer_address else False
 
 
 def is_loopback(host: object) -> bool:
-    """Whether a host is the machine itself: all peers of a swarm on one machine share it."""
+    """Whether a host is a loopback address, which all peers on one machine share."""
     return isinstance(host, str) and (host.startswith("127.") or host in ("::1", "localhost"))

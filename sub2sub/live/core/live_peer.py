@@ -1,12 +1,12 @@
-"""One live peer without clock or socket: what it makes of ticks, messages and silence.
+"""One live peer without clock or socket: how it reacts to ticks, messages and missing answers.
 
-`tick` lets a cycle pass and returns what to send; `receive` takes a message and returns what to send in turn;
-`unreachable` says that a peer could not be reached. Every draw comes from outside, so that a test can hand a
-swarm of cores exactly what the simulator draws. Every decision is taken by the protocols' own peers
-(`sub2sub.cyclon.peer`, `sub2sub.vicinity.peer`, `sub2sub.ring.peer`, `sub2sub.events.peer`).
+`tick` begins a cycle, `receive` takes a message, and `unreachable` notes that a message could not be sent;
+each returns the messages to send. Random numbers are passed in, so that a test can give the cores the same
+ones as the simulator. The peers of the protocols make the decisions (`sub2sub.cyclon.peer`,
+`sub2sub.vicinity.peer`, `sub2sub.ring.peer`, `sub2sub.events.peer`).
 
-What is added here is what a simulated exchange need not know: that a reply may be late or never come. An
-exchange is open for `patience` cycles and then taken as failed; a reply to none that is open is ignored.
+This class adds timeouts, which simulated exchanges do not need: a reply may be late or never come. An
+exchange without a reply fails after `patience` cycles. A reply without an open exchange is ignored.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from sub2sub.ring.rest import skips_turn
 from sub2sub.vicinity.peer import VicinityPeer
 from sub2sub.vicinity.rules import STREAM as VICINITY
 
-PATIENT = 5  # times as long as usual is waited for answers, at most, where they take long
+PATIENT = 5  # times the usual timeout, at most, where answers take long
 WORK = 1 << 23  # for one message, see `sub2sub.ring.need`: some hundredths of a second
-FEW = 63  # links of one message of CYCLON or VICINITY, at most, as of a view
+FEW = 63  # links that are considered of one message of CYCLON or VICINITY, as many as a view may have
 
 Deliver = Callable[[m.Event], None]
 Draws = Callable[[int], Dice]
-"""The draws of a layer, by the number of the layer's stream, for one tick or one message."""
+"""The random numbers of a layer, by the layer's stream number, for one tick or one message."""
 
 
 class Core:
@@ -55,28 +55,28 @@ class Core:
     own : Descriptor
         The peer itself.
     deliver : callable
-        Called with each event the peer wants, once.
+        Called once with each event that the peer wants.
     settings : CoreSettings
     unit, now : int
-        Steps of the peer's clock in a cycle, and where it starts (see `Clock`).
+        Steps of the peer's clock in a cycle, and its first time (see `Clock`).
     phase : int, optional
-        Shifts the cycles of CYCLON's second attempts; by the peer's ID if not given.
+        Shifts the cycles in which CYCLON retries a partner; the peer's ID if not given.
     numbers : iterator of int, optional
         Numbers of exchanges; hard to guess where others may forge replies.
     accepts : callable, optional
-        Whether an event is to be taken; others are neither delivered nor passed on.
+        Whether to take an event; others are neither delivered nor forwarded.
     bound : bool
-        Whether IDs are bound to certificates. Where they are not, and other hosts take part, a wary peer
-        never rests (`sub2sub.ring.rest`): its ring view would not change among strangers either.
+        Whether IDs are bound to certificates. If not, a wary peer among other hosts never rests
+        (`sub2sub.ring.rest`): attackers around it could keep its ring view unchanged.
 
     Attributes
     ----------
     random, near, ring : CyclonPeer, VicinityPeer, RingPeer
         The peer in each layer.
     turns : tuple of str
-        What is done once a cycle, in this order.
+        Methods called once a cycle, in this order.
     counts : Counter
-        Of what happened: delivered, duplicates, spam, failed, and what was ignored.
+        Events delivered, duplicates, spam; messages that failed and that were ignored; and others.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class Core:
 
     @property
     def now(self) -> int:
-        """What the peer's clock says."""
+        """The time of the peer's clock."""
         return self.clock.now
 
     @property
@@ -143,18 +143,18 @@ class Core:
         return self.clock.turn
 
     def join(self, contacts: Iterable[Descriptor]) -> None:
-        """Begin with some peers as random links."""
+        """Take some peers as first random links."""
         self.random.join([peer for peer in contacts if peer.d == self.own.d], self.now)
 
     def enter(self, contacts: Iterable[Descriptor]) -> list[m.Send]:
-        """Ask for ring neighbours at once, from contacts on, instead of waiting for gossip to find them."""
+        """Ask contacts, and peers that they name, for ring neighbours instead of waiting for gossip."""
         return self.ring_exchanges.enter(peer for peer in contacts if peer.d == self.own.d)
 
     def tick(self, draws: Draws) -> list[m.Send]:
-        """Let a cycle pass.
+        """Begin a cycle.
 
-        CYCLON comes last, not first as in the simulator: it takes the partner's link out of the view until
-        the reply is there, which for a peer that knows one other would leave the other layers nothing.
+        CYCLON comes last, not first as in the simulator: it removes the partner's link from the view until
+        the reply arrives. The other layers of a peer that knows only one other would have no link then.
         """
         self.clock.tick()
         self.ring_exchanges.teller = ""
@@ -165,7 +165,7 @@ class Core:
         return sends + self.recovery.tick(self.settings.patience * self.clock.unit)
 
     def give_up(self) -> list[m.Send]:
-        """Take what has not been answered for too long as failed."""
+        """Let exchanges and events fail whose answers are overdue."""
         patience = self.settings.patience * self.clock.unit
         if self.settings.wary:
             patience = max(patience, min(int(self.exchanges.round_trip.most), PATIENT * patience))
@@ -181,19 +181,19 @@ class Core:
         return self.exchange_near(partner, draws) if partner else []
 
     def feed_near(self, draws: Draws) -> Descriptor | None:
-        """Accept random links as proximity links; whom to exchange with, unless the peer is at rest."""
+        """Accept random links as proximity links; return the partner, None if the peer is at rest."""
         fed = self._few_of_a_host(self.random.view, self.near)
         partner = self.near.feed(fed, self.now, draws(VICINITY))
         return None if self._skips_turn() else partner
 
     def exchange_near(self, partner: Descriptor, draws: Draws) -> list[m.Send]:
-        """Send a partner the proximity links that suit it."""
+        """Send a partner the links nearest to it."""
         links = self.near.offer(partner, self.random.view, self.now, draws(VICINITY))
         number = self.exchanges.begin(Exchange(m.NearBack, partner, self.now))
         return [m.Send(partner, m.Near(number, self.clock.mentions(links)))]
 
     def probe(self, draws: Draws) -> list[m.Send]:
-        """Ask the ring neighbours that nobody has heard from for a while."""
+        """Probe the ring neighbours that nobody has heard from for a while."""
         return self.ring_exchanges.probe(self._suspect_age)
 
     def meet_ring(self, draws: Draws) -> list[m.Send]:
@@ -210,7 +210,7 @@ class Core:
         return self.shuffle_with(partner, again, draws) if partner else []
 
     def random_partner(self) -> tuple[Descriptor | None, bool]:
-        """Whom to shuffle with, unless the peer is at rest, and whether it did not answer before."""
+        """The partner of the next shuffle, None if the peer is at rest; and whether it is a retry."""
         partner, again = self.random.partner(self.turn)
         return (partner, again) if again or not self._skips_turn() else (None, False)
 
@@ -221,16 +221,16 @@ class Core:
         return [m.Send(partner, m.Shuffle(number, self.clock.mentions(shuffle.links)))]
 
     def wants_contact(self) -> bool:
-        """Whether to ask for a contact again; to be called once a cycle."""
+        """Whether to ask for a contact again; call it once a cycle."""
         return self.random.wants_contact(self.turn, self.settings.overlay.patience)
 
     def introduce(self, contact: Descriptor) -> None:
-        """Name a contact; CYCLON turns to it next."""
+        """Let CYCLON shuffle with a contact next."""
         if contact.id != self.own.id and contact.d == self.own.d:
             self.random.introduce(contact)
 
     def publish(self, event: m.Event, draws: Draws) -> list[m.Send]:
-        """Begin to spread an event that matches this peer."""
+        """Publish an event that matches this peer."""
         return self.passing.take(event, None, lambda: draws(EVENTS))
 
     def leave(self) -> list[m.Send]:
@@ -238,7 +238,7 @@ class Core:
         return [m.Send(each.peer, m.Leave()) for each in self.ring.in_order()]
 
     def receive(self, message: m.Message, sender: int, draws: Draws, teller: str = "") -> list[m.Send]:
-        """Take a message from the peer that says its ID is `sender`, at the host `teller`."""
+        """Take a message from the host `teller`, whose sender claims the ID `sender`."""
         self.ring_exchanges.teller = teller
         match message:
             case m.Shuffle():
@@ -253,7 +253,7 @@ class Core:
             case m.Event():
                 return self.passing.receive(message, sender, lambda: draws(EVENTS))
             case m.Taken(name, took):
-                if not took:  # boxes do not change, so the peer is gone
+                if not took:  # a peer's box does not change, so there is another peer now
                     self.ring.suspect(sender, self._suspect_age, self.now)
                     return self.passing.instead(name, sender)
                 self.passing.taken(name, sender)
@@ -268,7 +268,7 @@ class Core:
                 links = [Link(self.own, self.now), *self.random.view][: self.settings.offers]
                 return [m.Send(None, m.Welcome(message.exchange, self.clock.mentions(links)))]
             case m.Leave():
-                self.ring.suspect(sender, self._suspect_age, self.now)  # it is probed before it is believed
+                self.ring.suspect(sender, self._suspect_age, self.now)  # anybody could send this: probe it
                 return []
             case m.Shuffled() | m.NearBack() | m.RingBack() | m.Probed() | m.Lacking():
                 return self._finish(message, draws)
@@ -284,11 +284,11 @@ class Core:
         return self._fail(exchange) if exchange else []
 
     def known(self) -> list[Descriptor]:
-        """Everybody in any view."""
+        """The peers of all views."""
         return [peer for view in self._views() for peer in view]
 
     def _skips_turn(self) -> bool:
-        """Whether the peer is at rest, and begins no exchange of random or proximity links in this cycle."""
+        """Whether the peer is at rest and begins no exchange of random or proximity links in this cycle."""
         cycles = (self.now - self.ring.last_change(self.now)) // self.clock.unit if self.calm else 0
         return bool(skips_turn(cycles, self.calm, self.turn + self.random.phase))
 
@@ -325,7 +325,7 @@ class Core:
         return []
 
     def _hear_of_change(self, message: m.Changed) -> list[m.Send]:
-        """Take another peer in the place of one that was asked, as the host of both answers."""
+        """Replace a peer that was asked by the one that its host names instead."""
         exchange, new = self.exchanges.open.get(message.exchange), message.sender
         if exchange is None or new.address != exchange.partner.address or new.d != self.own.d:
             return self._ignore()
@@ -359,33 +359,32 @@ class Core:
         peers = (self.own, *nearest)
         return m.Answer(message.exchange, m.Mentions(peers, (0,) * len(peers)))
 
-    def _views(self) -> Views:
-        near, random = ([link.peer for link in view] for view in (self.near.view, self.random.view))
-        return Views(near, random, self._ring())
-
-    def _young_views(self) -> Views:
-        """What events are forwarded along."""
-        age = self.settings.dissemination.max_age * self.clock.unit
+    def _views(self, max_age: int = 0) -> Views:
+        """The peers of all views; with `max_age`, without older random and proximity links."""
         near, random = (
-            [link.peer for link in view if not age or self.now - link.stamp <= age]
+            [link.peer for link in view if not max_age or self.now - link.stamp <= max_age]
             for view in (self.near.view, self.random.view)
         )
         return Views(near, random, self._ring())
+
+    def _young_views(self) -> Views:
+        """The peers to which events may be forwarded."""
+        return self._views(self.settings.dissemination.max_age * self.clock.unit)
 
     def _ring(self) -> list[Descriptor]:
         return [each.peer for each in self.ring.in_order()]
 
     def _fed(self) -> list[Link]:
-        """The links of the layers below the ring's."""
+        """The links of the layers below the ring layer."""
         return [*self.near.view, *self.random.view]
 
     def _few(self, mentions: m.Mentions, layer: CyclonPeer | VicinityPeer | None = None) -> list[Link]:
-        """Mentions as links to different peers, not too many, and few of a host that a view does not have."""
+        """Links for mentions, one for each peer; not too many, and few of each host that a view lacks."""
         different = {link.peer.id: link for link in self.clock.links(mentions, self.own)}
         return self._few_of_a_host(list(different.values())[-FEW:], layer)
 
     def _few_of_a_host(self, links: list[Link], layer: CyclonPeer | VicinityPeer | None) -> list[Link]:
-        """Links for a view, few of each host."""
+        """Those of some links that a view may take: few of each host."""
         if not self.settings.wary:
             return links
         view, room = (layer.view, layer.settings.view) if layer else ((), 0)

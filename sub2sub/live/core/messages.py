@@ -1,6 +1,6 @@
-"""The messages of live peers. What they look like on the wire: `sub2sub.live.wire.format` and docs/live.md.
+"""The messages of live peers; `sub2sub.live.wire.format` and docs/live.md define them as bytes.
 
-A request and its reply carry the same exchange number; a reply to a number nobody waits for is ignored.
+A request and its reply carry the same exchange number. A reply to an exchange that is not open is ignored.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from sub2sub.overlay.descriptors import Descriptor
 class Mention(NamedTuple):
     """A peer as a message mentions it.
 
-    `age` is the time since it was last heard from by anybody, `held` (ring links only) since the sender took
-    it up: what was offered before need not be considered again.
+    `age` is the time since anybody heard from the peer. `held`, for ring links only, is the time since the
+    sender accepted it: the receiver need not consider again what was offered to it before.
     """
 
     peer: Descriptor
@@ -28,7 +28,7 @@ class Mention(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """The peers that a message mentions, as columns: nearly all that peers tell one another.
+    """The peers that a message mentions, as columns: most of what messages contain.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Mentions:
 
     @classmethod
     def of(cls, *mentions: Mention) -> Mentions:
-        """Some mentions."""
+        """The columns of some mentions."""
         peers, ages, held = zip(*mentions, strict=True) if mentions else ((), (), ())
         return cls(peers, ages, held if any(held) else ())
 
@@ -65,7 +65,7 @@ class Mentions:
 
 
 def packed_numbers(numbers: Sequence[float]) -> bytes:
-    """Some numbers as bytes, with how many they are in front."""
+    """Numbers as bytes, their count in front."""
     return struct.pack(f">B{len(numbers)}d", len(numbers), *numbers)
 
 
@@ -74,98 +74,86 @@ MAX_NAMES = 256  # of events, in one digest
 
 
 @dataclass(frozen=True)
-class Shuffle:
-    """CYCLON's request: a few random links; the last mention is the sender itself, of age 0."""
+class Numbered:
+    """A message of an exchange, with nothing but its number."""
 
     exchange: int
+
+
+@dataclass(frozen=True)
+class WithLinks(Numbered):
+    """A message of an exchange that mentions peers."""
+
     links: Mentions
 
 
 @dataclass(frozen=True)
-class Shuffled:
-    """CYCLON's reply: as many of the partner's."""
+class WithSender(Numbered):
+    """A message of an exchange that describes its sender."""
 
-    exchange: int
-    links: Mentions
+    sender: Descriptor
 
 
-@dataclass(frozen=True)
-class Near:
+class Shuffle(WithLinks):
+    """CYCLON's request: some random links; the last mention is the sender itself, of age 0."""
+
+
+class Shuffled(WithLinks):
+    """CYCLON's reply: as many links of the partner."""
+
+
+class Near(WithLinks):
     """VICINITY's request: the links nearest to the receiver; the last mention is the sender itself."""
 
-    exchange: int
-    links: Mentions
 
-
-@dataclass(frozen=True)
-class NearBack:
+class NearBack(WithLinks):
     """VICINITY's reply, of the same form."""
 
-    exchange: int
-    links: Mentions
-
 
 @dataclass(frozen=True)
-class Ring:
-    """The ring layer's request: everything the sender knows."""
+class Ring(WithSender):
+    """The ring layer's request: all links of the sender."""
 
-    exchange: int
-    sender: Descriptor
     fed: Mentions
     ring: Mentions
 
 
 @dataclass(frozen=True)
-class RingBack:
-    """The ring layer's reply: everything the partner knows."""
+class RingBack(Numbered):
+    """The ring layer's reply: all links of the partner."""
 
-    exchange: int
     fed: Mentions
     ring: Mentions
 
 
-@dataclass(frozen=True)
-class Seek:
-    """A newcomer asks for everybody the receiver knows, which answers like a partner and may take it up."""
-
-    exchange: int
-    sender: Descriptor
+class Seek(WithSender):
+    """A newcomer asks for all links of the receiver, which answers as to a partner and may accept it."""
 
 
 @dataclass(frozen=True)
 class Hello:
-    """The sender has taken the receiver up as a ring neighbour."""
+    """The sender has accepted the receiver as a ring neighbour."""
 
     sender: Descriptor
 
 
-@dataclass(frozen=True)
-class Probe:
-    """Are you there?"""
-
-    exchange: int
+class Probe(Numbered):
+    """A question whether the receiver is there."""
 
 
-@dataclass(frozen=True)
-class Probed:
-    """Yes."""
-
-    exchange: int
+class Probed(Numbered):
+    """The answer: it is."""
 
 
-@dataclass(frozen=True)
-class Changed:
-    """In place of a reply: the peer that was asked is `sender` from now on, another one of the same host."""
-
-    exchange: int
-    sender: Descriptor
+class Changed(WithSender):
+    """In place of a reply: the peer that was asked has changed to `sender`, a peer of the same host."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """An event on its way: its name (16 bytes), where it is, how many hops it has made, what it says.
+    """An event that is being forwarded: its name (16 bytes), its point, the hops it has made, and its data.
 
-    After `MAX_HOPS` hops it goes no further. It may be signed (`sub2sub.live.net.signatures`).
+    After `MAX_HOPS` hops it is not forwarded. It may be signed (`sub2sub.live.net.signatures`).
     """
 
     name: bytes
@@ -177,74 +165,60 @@ class Event:
 
     @property
     def signed(self) -> bytes:
-        """What a signature is of: the kind, and all but the number of hops, which changes on the way."""
+        """The bytes that are signed: the kind, and all fields but the number of hops, which changes."""
         return b"event along rings" + self.name + packed_numbers(self.point) + self.data
 
 
 @dataclass(frozen=True)
 class Taken:
-    """Whether the receiver of an event matches it, and so has it now."""
+    """Whether the receiver of an event took it: it did if the event matches its subscription."""
 
     name: bytes
     took: bool
 
 
 @dataclass(frozen=True)
-class Digest:
-    """Names of recent events that the receiver may have missed, and how old they are."""
+class Digest(Numbered):
+    """Names and ages of recent events that the receiver may have missed."""
 
-    exchange: int
     names: tuple[bytes, ...]
     ages: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Lacking:
-    """Those of them that it lacks: it asks for them."""
+class Lacking(Numbered):
+    """The events of a digest that the receiver lacks and asks for."""
 
-    exchange: int
     names: tuple[bytes, ...]
 
 
-@dataclass(frozen=True)
-class Join:
-    """A newcomer, or a publisher, asks an address for peers to begin with."""
-
-    exchange: int
+class Join(Numbered):
+    """A newcomer, or a publisher, asks an address for its first peers."""
 
 
-@dataclass(frozen=True)
-class Welcome:
-    """Some peers to begin with."""
-
-    exchange: int
-    links: Mentions
+class Welcome(WithLinks):
+    """First peers for a newcomer or a publisher."""
 
 
 @dataclass(frozen=True)
-class Ask:
+class Ask(Numbered):
     """A publisher asks for peers near a point."""
 
-    exchange: int
     point: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The nearest it knows; the first mention is the receiver of the question itself."""
-
-    exchange: int
-    links: Mentions
+class Answer(WithLinks):
+    """The peers nearest to the point that the receiver of `Ask` knows; the first mention is itself."""
 
 
 @dataclass(frozen=True)
 class Leave:
-    """A peer says that it leaves. It is probed before it is believed."""
+    """The sender leaves. Receivers probe it before they believe that."""
 
 
 @dataclass(frozen=True)
 class Extension:
-    """What a message of a protocol is that builds on this one (`hierarchy.shared.live`)."""
+    """Base of the messages of a protocol that builds on this one (`hierarchy.shared.live`)."""
 
 
 Message = (
@@ -257,10 +231,10 @@ Reply = Shuffled | NearBack | RingBack | Probed | Lacking
 
 @dataclass(frozen=True)
 class Send:
-    """What a core wants sent: to a peer, or, with `to` None, back to the sender of the last message.
+    """A message that a core wants sent: to a peer, or, with `to` None, to the sender of the last message.
 
-    `teller` is the host that told of the peer, "" if it was found by the core's own turns; None stands for
-    the host whose message is being handled.
+    `teller` is the host that named the peer, "" if the core found it in its own turn; None stands for the
+    host whose message is being handled.
     """
 
     to: Descriptor | None

@@ -1,22 +1,27 @@
-"""Which peers a live peer relies on to pass events on.
+"""Which peers a live peer relies on to forward events.
 
-Not in Sub-2-Sub, whose peers are honest. Anybody can put peers of its own right beside another one: they
-become its nearest neighbours, hide the true ones, take events and pass none on (an eclipse). So a live peer
-keeps an account of each peer: for each event that was new here a peer may take `EACH` others, `CREDIT` at
-most; while it has some left, it is relied on. So one that swallows events has to publish in turn.
+Not in Sub-2-Sub, whose peers are honest. An attacker can choose the IDs of its peers so that they become the
+nearest neighbours of another peer, hide its true neighbours, take events and forward none (an eclipse
+attack). So a live peer keeps an account of every other peer. Each new event that a peer sends here pays for
+`EACH` events that it may take, `CREDIT` at most; while some are left, it is relied on. So an attacker that
+drops events has to publish others.
 
-An event goes to the nearest neighbour as ever. If that is not relied on, the event also goes past it: to the
-nearest peer at another host, and if that is not relied on either, to the nearest that is (of one host that
-stands on both sides nobody is relied on: it could stop what it likes and publish in between); while few are
-relied on, also to somebody at each of a few hosts by chance (`tried`: the first of each host that has
-answered, while it answers, as Bitcoin's peers keep addresses). Of these come first those that took fewest
-events since they brought one: a host that swallows events is soon handed fewer than others. For this,
-neighbours that nearer ones have made superfluous are remembered (`former`), a few of each host, those that
-were neighbours for longest.
+An event goes to the nearest neighbour, as in the paper. If that is not relied on, the event also goes to
+others:
 
-A neighbour that has taken `PATIENCE` events and brought none leaves the view for `BARRED` cycles, so that the
-ones it hides are found again. It still gets events, since an honest one may have none to bring: where all
-events come from one side, it always comes second.
+- to the nearest peer at another host and, if that is not relied on either, to the nearest that is. If both
+  adjacent neighbours are of one host, no peer of that host is relied on: it could drop some events and send
+  others of its own;
+- while few are relied on, to one random peer at each of some hosts: `tried` has the first peer of each host
+  that answered, as long as it answers (as Bitcoin's peers keep addresses). Hosts come first whose peers took
+  the fewest events since they last sent a new one, so a host that drops events soon gets fewer.
+
+For this, the peer remembers neighbours that nearer ones have made superfluous (`former`): some of each host,
+those that were neighbours for longest.
+
+A neighbour that has taken `PATIENCE` events and sent no new one is removed from the view for `BARRED` cycles,
+so that the peers that it hides are found again. It still gets events, because an honest peer may have none to
+send: where all events come from one side, its copies always arrive second.
 """
 
 from __future__ import annotations
@@ -30,33 +35,33 @@ from sub2sub.overlay.descriptors import AROUND, Coordinates, Descriptor
 from sub2sub.ring.need import Need
 from sub2sub.ring.peer import Neighbour
 
-EACH = 4  # events that one may take for each that it brings
-CREDIT = 8  # such events, at most
+EACH = 4  # events that a peer may take for each new one that it sends
+CREDIT = 8  # events that it may take, at most
 PATIENCE = 32  # events
 BARRED = 50  # cycles
-FORMER = 16  # neighbours remembered
-OF_A_HOST = 2  # of them
-FEWEST = 2  # links of a host that a view takes, however many hosts there are
-TRIED = 64  # hosts of which somebody that has answered is remembered
-STRANGERS = 6  # hosts that an event also goes to, less those relied on, where it has to go past neighbours
-SELF = "this machine"  # all its addresses, for peers on others
-FIRST_DRAW = 1 << 40  # number of the draw that chooses them
-ACCOUNTS = 1024  # peers whose events are counted
+FORMER = 16  # former neighbours remembered
+OF_A_HOST = 2  # of them at one host
+FEWEST = 2  # links of a host that a view takes in any case, however many hosts there are
+TRIED = 64  # hosts of which a peer that has answered is remembered
+STRANGERS = 6  # random hosts that an event also goes to, less the peers relied on
+SELF = "this machine"  # stands for all loopback addresses, where the peer itself has another address
+FIRST_DRAW = 1 << 40  # number of the draw that chooses random hosts
+ACCOUNTS = 1024  # peers in each count, at most
 
 
 def host_of_peer(peer: Descriptor) -> object:
-    """The host of a peer, None where it has no address."""
+    """The host of a peer, None if it has no address."""
     return host_of(peer.address[0]) if peer.address else None
 
 
 def few_of_a_host(
     offered: Sequence[Descriptor], held: Sequence[Descriptor], most: int, room: int = 0, local: bool = True
 ) -> list[Descriptor]:
-    """Those of some peers that are held already, or of whose host fewer than `most` are.
+    """Those of the offered peers that are held already, or whose host has fewer than `most` of those held.
 
-    Where there is a view with room for so many, a host has its share of it, but `FEWEST` at least. Peers on
-    the machine itself are not counted if the caller is `local`, at the loopback address, too; otherwise all
-    loopback addresses are one host.
+    In a view with `room` for a number of peers, each host has an equal share of the room, but at least
+    `FEWEST`. If the caller is `local`, with a loopback address itself, loopback addresses are not limited;
+    otherwise all of them are one host.
 
     Examples
     --------
@@ -72,7 +77,7 @@ def few_of_a_host(
     different = set(everybody)
     if room:
         most = min(most, max(FEWEST, -(-room // len(different))))
-    few = len(everybody) - len(different) < most  # so no host has more
+    few = len(everybody) - len(different) < most  # then no host can have more
     if few or all(is_loopback(host) or everybody.count(host) <= most for host in different):
         return list(offered)
     hosts = Counter(everybody[: len(held)])
@@ -94,14 +99,14 @@ def _ends(order: Sequence[Descriptor]) -> list[Descriptor]:
 
 
 def _host_of_all(peers: Sequence[Descriptor]) -> object:
-    """The host of some peers if they share one, but for the machine itself."""
+    """The host that some peers share, if any; None for a loopback address."""
     hosts = {host_of_peer(peer) for peer in peers}
     host = hosts.pop() if len(hosts) == 1 else None
     return None if is_loopback(host) else host
 
 
 def _elsewhere(nearest: Sequence[Descriptor], everybody: Iterable[Descriptor]) -> list[Descriptor]:
-    """Those that are at other hosts than the nearest."""
+    """Peers at other hosts than the nearest."""
     hosts = {host_of_peer(peer) for peer in nearest}
     return [peer for peer in everybody if host_of_peer(peer) not in hosts]
 
@@ -109,9 +114,9 @@ def _elsewhere(nearest: Sequence[Descriptor], everybody: Iterable[Descriptor]) -
 def _strangers(
     peers: Sequence[Descriptor], taken: Mapping[int, int], count: int, dice: Dice
 ) -> list[Descriptor]:
-    """Somebody at each of a few hosts by chance, those first that took fewest events and brought none since.
+    """One peer at each of some random hosts, first at those that took the fewest events for nothing.
 
-    An attacker has as many chances as it has hosts, and a host that swallows an event has fewer than others.
+    An attacker has as many chances as it has hosts, and a host that drops events has fewer than others.
     """
     at = {host_of_peer(peer): peer for peer in peers}
     swallowed: Counter[object] = Counter()
@@ -133,9 +138,9 @@ class Reliance:
     Attributes
     ----------
     former : dict of int to Neighbour
-        Neighbours that nearer ones have made superfluous.
+        Neighbours that nearer ones have made superfluous, by ID.
     tried : dict of str to Descriptor
-        Peers that have answered, the first of each host.
+        The first peer of each host that answered, by host.
 
     Examples
     --------
@@ -143,8 +148,8 @@ class Reliance:
     >>> reliance = Reliance(own, unit=1)
     >>> reliance.look({30: Neighbour(far, stamp=0, since=0)}, now=25)
     >>> reliance.look({20: Neighbour(near, stamp=26, since=26)}, now=26)
-    >>> order, passed = reliance.order((0.5,), neighbours=[near], others=[], dice=Dice(1))
-    >>> [peer.id for peer in order], passed
+    >>> order, doubted = reliance.order((0.5,), neighbours=[near], others=[], dice=Dice(1))
+    >>> [peer.id for peer in order], doubted
     ([20, 30], {20, 30})
     """
 
@@ -152,15 +157,15 @@ class Reliance:
         self.own, self.unit, self.local = own, unit, is_local(own.address)
         self.former: dict[int, Neighbour] = {}
         self.tried: dict[object, Descriptor] = {}
-        self._taken: Counter[int] = Counter()  # events, since the peer brought one
-        self._credit: dict[int, int] = {}  # events that those that have may still take
-        self._barred: dict[int, int] = {}  # until when
-        self._swallowed: Counter[object] = Counter()  # by the last one tried at a host, which is gone
+        self._taken: Counter[int] = Counter()  # events that each peer took since it last sent a new one
+        self._credit: dict[int, int] = {}  # events that each peer may still take
+        self._barred: dict[int, int] = {}  # until when a peer must not be accepted
+        self._swallowed: Counter[object] = Counter()  # `_taken` of the last peer tried at a host, now silent
         self._view: dict[int, Neighbour] = {}
 
     @property
     def accounts(self) -> int:
-        """How many there are."""
+        """The number of accounts, of both kinds."""
         return len(self._credit) + len(self._taken)
 
     def relies_on(self, id: int) -> bool:
@@ -171,7 +176,7 @@ class Reliance:
         self, view: Mapping[int, Neighbour], now: int,
         is_silent: Callable[[Neighbour], bool] = lambda each: False,
     ) -> None:  # fmt: skip
-        """Remember neighbours that have left the view, unless they did not answer."""
+        """Compare the view with the last one; remember neighbours that left it, unless they are silent."""
         for id, each in self._view.items():
             if id not in view and not is_silent(each):
                 self._remember(each)
@@ -180,7 +185,7 @@ class Reliance:
         self._view = dict(view)
 
     def brought(self, id: int) -> None:
-        """Note that a peer has brought an event that was new."""
+        """Note that a peer has sent an event that was new."""
         self._taken.pop(id, None)
         self._credit[id] = min(self._credit.pop(id, 0) + EACH, CREDIT)
         while len(self._credit) > ACCOUNTS:
@@ -195,7 +200,7 @@ class Reliance:
             del self._taken[next(iter(self._taken))]
 
     def answered(self, peer: Descriptor) -> None:
-        """Note that a peer has answered; while those before it answer, it takes nobody's place."""
+        """Note that a peer has answered; it is tried if no other peer of its host is."""
         host = host_of_peer(peer)
         if host not in self.tried and len(self.tried) < TRIED and self.own.overlaps(peer):
             self.tried[host] = peer
@@ -212,7 +217,7 @@ class Reliance:
         self._view.pop(id, None)
 
     def bar(self, now: int) -> list[int]:
-        """Neighbours to remove from the view: they have taken many events and brought none."""
+        """Neighbours to remove from the view: they have taken many events and sent no new one."""
         self._barred = {id: until for id, until in self._barred.items() if until > now}
         used_up = [id for id in self._view if self._taken[id] > PATIENCE]
         for id in used_up:
@@ -222,17 +227,17 @@ class Reliance:
         return used_up
 
     def is_barred(self, id: int) -> bool:
-        """Whether a peer may not be accepted again yet."""
+        """Whether a peer must not be accepted yet."""
         return id in self._barred
 
     def order(
         self, point: Coordinates, neighbours: Sequence[Descriptor], others: Iterable[Descriptor], dice: Dice
     ) -> tuple[list[Descriptor], set[int]]:
-        """Peers that an event may go to along the ring, in its order; IDs of those past which it has to go.
+        """Peers to forward an event to, in the order of the ring; and the IDs of those that are doubted.
 
-        Named are the nearest neighbour in either direction, the nearest at other hosts than these, and all
-        that are relied on among neighbours, former ones and others; if these are few, also somebody at each
-        of a few hosts, by chance. A host that stands on both sides is not relied on.
+        These are the nearest neighbour in either direction, the nearest at other hosts, and all that are
+        relied on among present neighbours, former ones and others; if these are few, also one peer at each of
+        some random hosts. An event goes past doubted peers to the next one.
         """
         own = self.own.id
         ring = [peer for peer in neighbours if peer.matches(point)]
@@ -251,17 +256,17 @@ class Reliance:
             key=lambda peer: (peer.id - own) % AROUND,
         )
         nearest = _ends([peer for peer in everybody if peer.id in adjacent])
-        passed = {peer.id for peer in (*nearest, *_ends(_elsewhere(nearest, everybody)))}
+        next_to = {peer.id for peer in (*nearest, *_ends(_elsewhere(nearest, everybody)))}
         relied = {peer.id for peer in everybody if relies_on(peer)}
         others = [peer for peer in everybody if peer.id not in relied]
         strangers = _strangers(others, self._taken, STRANGERS - len(relied), dice)
-        named = passed | relied | {peer.id for peer in strangers}
+        named = next_to | relied | {peer.id for peer in strangers}
         if named == {peer.id for peer in _ends(ring)}:
             return ring, set()
         return [peer for peer in everybody if peer.id in named], named - relied
 
     def _remember(self, each: Neighbour) -> None:
-        """Keep a former neighbour; of too many, those relied on, and that were neighbours for longest."""
+        """Keep a former neighbour; of too many, those relied on, then the earliest neighbours."""
         ranked = sorted(
             [*self.former.values(), each], key=lambda other: (not self.relies_on(other.peer.id), other.since)
         )
@@ -275,12 +280,12 @@ class Reliance:
 
 
 class WaryNeed(Need):
-    """Which candidates a ring view needs, but for those that are barred."""
+    """Which candidates a ring view needs, except for barred ones."""
 
     def __init__(self, own: Descriptor, max_steps: int, reliance: Reliance, work: int = 0) -> None:
         super().__init__(own, max_steps, work)
         self.reliance = reliance
 
-    def may_be(self, peer: Descriptor) -> bool:
-        """Whether a peer is worth being offered."""
-        return not self.reliance.is_barred(peer.id) and super().may_be(peer)
+    def may_be_needed(self, peer: Descriptor) -> bool:
+        """Whether to offer a peer to the view."""
+        return not self.reliance.is_barred(peer.id) and super().may_be_needed(peer)

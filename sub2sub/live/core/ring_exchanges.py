@@ -1,8 +1,8 @@
-"""The ring layer of a live peer: its exchanges, while answers take their time.
+"""The ring layer of a live peer: exchanges whose answers take time.
 
-Every decision is `sub2sub.ring.peer`'s, `sub2sub.ring.verification`'s and `sub2sub.ring.newcomer`'s. What is
-added is what waits for which answer: an exchange for its reply, a verification for the candidate that it
-probes, a newcomer for the peers that it asks.
+`sub2sub.ring.peer`, `sub2sub.ring.verification` and `sub2sub.ring.newcomer` make the decisions. This module
+keeps what waits for which answer: an exchange for its reply, a verification for the candidate that it probes,
+a newcomer for the peers that it asks.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from sub2sub.ring.newcomer import Newcomer
 from sub2sub.ring.peer import Report, RingPeer
 from sub2sub.ring.verification import Verification
 
-CANDIDATES = 128  # unknown ring neighbours of one message that are considered: each costs processor time
+CANDIDATES = 128  # unknown ring links of one message that are considered, at most: each costs processor time
 FED, RING = 126, 1024  # links of the other layers, and ring links, in one message, at most
-QUESTIONS = 4  # of a newcomer, under way at once
-VERIFICATIONS = 16  # under way at once: whatever others tell must not cost more
-SILENT = 8  # candidates of a message, then the others are not asked: the sender may have invented them
+QUESTIONS = 4  # of a newcomer that wait for an answer at once
+VERIFICATIONS = 16  # that wait for an answer at once: this bounds the cost of messages
+SILENT = 8  # candidates of one message; the others are not probed then, as the sender may have invented all
 
 
 class RingExchanges:
@@ -33,13 +33,13 @@ class RingExchanges:
     clock : Clock
     exchanges : Exchanges
     fed : callable
-        The links of the layers below, as they are now.
+        The present links of the layers below.
     questions : int
-        Peers that a newcomer asks at once, when its walk is over.
+        Peers that a newcomer asks at once after its walk.
     wary : bool
-        Whether a message is not followed any further after `SILENT` candidates that are not there.
+        Whether the candidates of a message are dropped after `SILENT` of them did not answer.
     skips_turn : callable
-        Whether neighbours are told of ring links only until the next tick (`sub2sub.ring.rest`).
+        Whether messages contain only ring links until the next tick (`sub2sub.ring.rest`).
 
     Attributes
     ----------
@@ -58,57 +58,57 @@ class RingExchanges:
         self._probes: list[m.Send] = []
 
     def enter(self, contacts: Iterable[Descriptor]) -> list[m.Send]:
-        """Ask for ring neighbours at once, from contacts on (`RingSettings.join`)."""
+        """Ask contacts, and peers that they name, for ring neighbours (`RingSettings.join`)."""
         if not self.ring.settings.join:
             return []
         return self._ask(Newcomer(self.ring, contacts, self.clock.now))
 
     def probe(self, suspect_age: int) -> list[m.Send]:
-        """Ask the neighbours that nobody has heard from for a while."""
+        """Probe the neighbours that nobody has heard from for a while."""
         return [self._question(peer) for peer in self.ring.suspects(suspect_age, self.clock.now)]
 
     def feed(self) -> list[m.Send]:
-        """Drop neighbours that are too old, and accept what the other layers have found.
+        """Drop neighbours that are too old, and consider the links of the other layers.
 
-        Candidates that wait behind one that was asked a cycle ago wait no longer.
+        Candidates that wait for the answer of another one since the last cycle are considered without it.
         """
         self._is_brief = self.skips_turn()
         self.ring.expire(self.clock.now)
         slow = [each.asker for each in self.exchanges.open.values() if isinstance(each.asker, Verification)]
         newcomers = [peer for each in slow for peer in self._verify(each.split())]
         newcomers += self.ring.consider(self.fed(), self.clock.now, self._verify)
-        lasting = self.ring.lasting(self.clock.now, self.clock.unit)
-        return [*(m.Send(peer, m.Hello(self.ring.own)) for peer in lasting), *self._follow_up(newcomers)]
+        due = self.ring.hellos_due(self.clock.now, self.clock.unit)
+        return [*(m.Send(peer, m.Hello(self.ring.own)) for peer in due), *self._follow_up(newcomers)]
 
     def begin(self, partner: Descriptor) -> list[m.Send]:
-        """Tell a neighbour everything."""
+        """Send a neighbour all links."""
         expected = self.ring.settings.two_sided
         number = self.exchanges.begin(Exchange(m.RingBack, partner, self.clock.now, expected))
-        lists = self._mentioned(self.ring.report(self._told_of()))
+        lists = self._as_mentions(self.ring.report(self._fed_in_messages()))
         return [m.Send(partner, m.Ring(number, self.ring.own, *lists))]
 
     def answer(self, message: m.Ring) -> list[m.Send]:
-        """Accept what a neighbour tells, and tell it everything."""
-        told = self._told(message)
-        fed, now = self._told_of(), self.clock.now
+        """Consider the links that a neighbour sends, and send it all links."""
+        told = self._received(message)
+        fed, now = self._fed_in_messages(), self.clock.now
         reply, newcomers = self.ring.answer(message.sender, told, fed, now, self._verify)
         sends = self._follow_up(newcomers)
         if reply is None:
             return sends
-        return [m.Send(None, m.RingBack(message.exchange, *self._mentioned(reply))), *sends]
+        return [m.Send(None, m.RingBack(message.exchange, *self._as_mentions(reply))), *sends]
 
     def answer_newcomer(self, message: m.Seek) -> list[m.Send]:
-        """Tell a newcomer everything, and take it up if it is needed."""
-        lists = self._mentioned(self.ring.report(self.fed()))
+        """Send a newcomer all links, and accept it if it is needed."""
+        lists = self._as_mentions(self.ring.report(self.fed()))
         return [m.Send(None, m.RingBack(message.exchange, *lists)), *self.hear_of(message.sender)]
 
     def hear_of(self, sender: Descriptor) -> list[m.Send]:
-        """Consider one that has taken this peer up; it is not told so in turn."""
+        """Consider a peer that has accepted this one; it gets no hello in return."""
         self.ring.consider([Link(sender, self.clock.now)], self.clock.now, self._verify)
         return self._follow_up(())
 
     def hear_of_change(self, old: Descriptor, new: Descriptor) -> list[m.Send]:
-        """Consider another peer in the place of one."""
+        """Consider the peer that another one has changed to."""
         return self._follow_up(self.ring.hear_of_change(old.id, new, self.clock.now, self._verify))
 
     def finish(self, exchange: Exchange, message: m.RingBack | m.Probed) -> list[m.Send]:
@@ -123,17 +123,17 @@ class RingExchanges:
         if isinstance(asker, Newcomer):
             asker.under_way -= 1
             asker.now = now
-            told = self._told(message, NOBODY)  # a peer that was refused may know the way
+            told = self._received(message, NOBODY)  # a peer that was refused may lead to others
             asker.answered(partner, [link.peer for links in told for link in links])
             return self._ask(asker)
-        return self._follow_up(self.ring.finish(partner, self._told(message), now, self._verify))
+        return self._follow_up(self.ring.finish(partner, self._received(message), now, self._verify))
 
     def fail(self, exchange: Exchange) -> list[m.Send]:
-        """Take silence for an answer."""
+        """Take a missing answer."""
         asker, partner, now = exchange.asker, exchange.partner, self.clock.now
         if isinstance(asker, Verification):
             asker.silent(now)
-            if self.wary and asker.silences >= SILENT:  # candidates that are needed are offered again
+            if self.wary and asker.silences >= SILENT:  # later messages offer needed candidates again
                 asker.queue = []
             return self._follow_up(self._verify(asker))
         if isinstance(asker, Newcomer):
@@ -148,7 +148,7 @@ class RingExchanges:
         return []
 
     def _ask(self, newcomer: Newcomer) -> list[m.Send]:
-        """Ask as many peers as a newcomer may at once: on its walk one, which tells where to go on."""
+        """Ask as many peers as a newcomer may at once: on its walk one, whose answer leads to the next."""
         sends = []
         while newcomer.under_way < (1 if newcomer.walking else self.questions):
             peer = newcomer.next()
@@ -160,7 +160,7 @@ class RingExchanges:
         return sends
 
     def _verify(self, verification: Verification) -> list[Descriptor]:
-        """Go on until a candidate has to be probed; returns those accepted."""
+        """Verify candidates up to the next that has to be probed; return those accepted."""
         if verification.teller is None:
             verification.teller = self.teller
         peer = verification.next(self.clock.now)
@@ -176,23 +176,25 @@ class RingExchanges:
         return m.Send(peer, m.Probe(self.exchanges.begin(exchange)), asker.teller if asker else None)
 
     def _follow_up(self, newcomers: Sequence[Descriptor]) -> list[m.Send]:
-        """Hellos to those that were accepted, and probes of candidates."""
+        """Hellos to accepted peers, and probes of candidates."""
         probes, self._probes = self._probes, []
         at_once = self.ring.settings.hello and not self.ring.settings.hello_after
         told = newcomers if at_once else ()
         return [*(m.Send(peer, m.Hello(self.ring.own)) for peer in told), *probes]
 
-    def _told_of(self) -> list[Link]:
-        """Links of the layers below that neighbours are told."""
+    def _fed_in_messages(self) -> list[Link]:
+        """The links of the layers below that go into messages."""
         return [] if self._is_brief else self.fed()
 
-    def _mentioned(self, report: Report) -> tuple[m.Mentions, m.Mentions]:
+    def _as_mentions(self, report: Report) -> tuple[m.Mentions, m.Mentions]:
         return self.clock.mentions(report.fed[:FED]), self.clock.ring_mentions(report.ring[:RING])
 
-    def _told(self, message: m.Ring | m.RingBack, refused: Mapping[int, Descriptor] | None = None) -> Report:
-        """What a message tells that was not refused before, in stamps.
+    def _received(
+        self, message: m.Ring | m.RingBack, refused: Mapping[int, Descriptor] | None = None
+    ) -> Report:
+        """The links of a message that were not refused before, with stamps.
 
-        Of many neighbours only the nearest that are not known yet.
+        Of many ring links to unknown peers, it takes only the nearest.
         """
         own, view, clock = self.ring.own, self.ring.view, self.clock
         refused = self.ring.need.refused if refused is None else refused

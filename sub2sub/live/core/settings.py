@@ -1,4 +1,4 @@
-"""Settings of a live peer: the simulator's, and what only a peer that waits for replies needs."""
+"""Settings of a live peer: those of the simulator, and those of waiting for replies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sub2sub.overlay.overlay import OverlaySettings
 
 
 def _bounded() -> OverlaySettings:
-    """The simulator's settings, with a limit to what lies can make of a ring view, and rest."""
+    """The simulator's settings, with rest, and with limits for ring views, which attackers may enlarge."""
     settings = OverlaySettings()
     return replace(settings, ring=replace(settings.ring, cap=512, max_steps=250), calm=5)
 
@@ -21,18 +21,18 @@ class CoreSettings:
     Attributes
     ----------
     overlay, dissemination
-        As of the simulator; ring views are limited to 512 neighbours, and peers rest after 5 calm cycles.
+        As in the simulator, but ring views have at most 512 neighbours, and peers rest after 5 calm cycles.
     patience : int
         Cycles to wait for a reply.
     offers : int
-        Peers named to a publisher that asks, and to a newcomer.
+        Peers named in an answer to a publisher or to a newcomer.
     wary : bool
-        Whether to doubt what others tell, and what silence seems to tell: every candidate for the ring view
-        has to answer, even if others vouch for it; answers are waited for longer where they take long; new
-        neighbours are not relied on for events (`sub2sub.live.core.reliance`); of each host only `of_a_host`
-        links are taken into a view of CYCLON or VICINITY. Without, as in the simulator.
+        Whether the peer expects false messages and slow answers. Every candidate for the ring view has to
+        answer a probe, even if another peer has just heard from it; timeouts grow with the time that answers
+        take; new neighbours are not relied on for events (`sub2sub.live.core.reliance`); a view of CYCLON or
+        VICINITY takes at most `of_a_host` links of each host. If false, the peer behaves as in the simulator.
     of_a_host : int
-        See `wary`; the loopback address is exempt.
+        Links of one host in a view, at most (see `wary`); loopback addresses are exempt.
     """
 
     overlay: OverlaySettings = field(default_factory=_bounded)

@@ -1,12 +1,12 @@
-"""Peers that did not answer: one silence says little, since connections break; the second is believed."""
+"""Suspected peers: since connections break, a peer counts as silent only if it fails to answer twice."""
 
 from __future__ import annotations
 
-MOST = 1024  # remembered; then the first is forgotten, so that inventions crowd out nobody for long
+MOST = 1024  # suspects; beyond that, the oldest is dropped, so that invented peers cannot fill the memory
 
 
 class Suspects:
-    """IDs of peers that were silent, and were not heard from since.
+    """IDs of peers that did not answer once, and have not been heard from since.
 
     Examples
     --------
@@ -27,7 +27,7 @@ class Suspects:
         return len(self._ids)
 
     def is_silent_again(self, id: int) -> bool:
-        """Note that a peer did not answer; whether it did not the last time either."""
+        """Note that a peer did not answer; return whether it did not answer the last time either."""
         if id in self._ids:
             del self._ids[id]
             return True
@@ -37,5 +37,5 @@ class Suspects:
         return False
 
     def heard_from(self, id: int) -> None:
-        """Note that a peer is there."""
+        """Note a message from a peer."""
         self._ids.pop(id, None)

@@ -1,8 +1,9 @@
-"""A simulated network between machines: how long messages take, and what becomes of them.
+"""A simulated network between machines: the delays and the faults of messages.
 
-Every pair of machines has a distance, and every message some jitter on top. `Conditions` says how often
-messages are lost, doubled or overtaken, and connections refused or reset. A pair of machines may be cut in
-one direction only. All draws come from one seed, in the order in which things happen.
+Every ordered pair of machines has a latency, to which each message adds jitter. `Conditions` defines how
+often messages are lost, duplicated or overtaken, and connections refused or reset. The network may be cut
+between two machines, also in one direction only. Random numbers are drawn in the order in which messages are
+sent, so a seed determines them.
 """
 
 from __future__ import annotations
@@ -23,25 +24,25 @@ if TYPE_CHECKING:
     from sub2sub.live.virtual.loop import VirtualLoop
 
 Address = tuple[str, int]
-NEXT = 1e-6  # seconds between two messages of a connection
-LOST = -1.0  # when a message arrives that does not
-FIRST_PORT = 40_000  # of those given to sockets that ask for none
+NEXT = 1e-6  # seconds between the arrivals of two messages of a connection, at least
+LOST = -1.0  # time of arrival of a message that is lost, in the digest
+FIRST_PORT = 40_000  # of the ports given to sockets that ask for any
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What the network does to messages.
+    """The delays and the faults of a network.
 
     Attributes
     ----------
     latency : (float, float)
-        Seconds between two machines, at least and at most; drawn once for each ordered pair.
+        Least and greatest seconds between two machines; drawn once for each ordered pair.
     jitter : float
-        Mean of what is added to each message, exponentially distributed.
+        Mean of the seconds added to each message, exponentially distributed.
     loss, duplicated, overtaking : float
-        Chances that a message is lost, arrives twice, or may arrive before earlier ones of its connection.
+        Probabilities that a message is lost, arrives twice, or may overtake earlier ones of its connection.
     refused, reset : float
-        Chances that a connection is refused, and that a message resets its connection.
+        Probabilities that a connection is refused, and that a message resets its connection.
     """
 
     latency: tuple[float, float] = (0.005, 0.05)
@@ -54,7 +55,7 @@ class Conditions:
 
 
 class _Name:
-    """What asyncio's servers have for a socket."""
+    """Stands for the socket of an asyncio server."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -64,7 +65,7 @@ class _Name:
 
 
 class Listener:
-    """A machine that accepts connections at an address; closed like asyncio's servers."""
+    """A server at an address of a machine, with the methods of asyncio's servers."""
 
     def __init__(
         self, network: Network, machine: Machine, factory: Callable[[], asyncio.Protocol], at: Address
@@ -73,7 +74,7 @@ class Listener:
         self.sockets = [_Name(at)]
 
     def close(self) -> None:
-        """Accept no more."""
+        """Accept no more connections."""
         if self.network.listeners.get(self.address) is self:
             del self.network.listeners[self.address]
 
@@ -94,9 +95,9 @@ class Network:
     machines : list of Machine
     listeners : dict of address to Listener
     cut : set of (str, str)
-        From which host to which nothing arrives.
+        Pairs (sender, receiver) of hosts between which nothing arrives.
     counts : Counter
-        Messages carried, and what became of those that did not simply arrive.
+        Messages and bytes sent, and each kind of fault.
     """
 
     def __init__(self, seed: int, conditions: Conditions | None = None) -> None:
@@ -113,7 +114,7 @@ class Network:
         self._down = False
 
     def machine(self, host: str) -> Machine:
-        """A new machine at an address, which knows nothing of one that crashed there."""
+        """A new machine at an address, without the state of one that crashed there."""
         for old in self.machines:
             if old.host == host:
                 old.silent = False
@@ -121,11 +122,11 @@ class Network:
         return self.machines[-1]
 
     def digest(self) -> str:
-        """What was carried so far, when, from where to where, and what became of it, in 32 letters."""
+        """Digest of all messages so far: their bytes, connections and times of arrival."""
         return self._history.hexdigest()
 
     def listen(self, machine: Machine, factory: Callable[[], asyncio.Protocol], at: Address) -> Listener:
-        """Accept connections; port 0 takes a free one."""
+        """Accept connections; port 0 stands for a free port."""
         address = (at[0], at[1] or next(self._ports))
         old = self.listeners.get(address)
         if old and not old.machine.crashed:
@@ -136,12 +137,12 @@ class Network:
     async def connect(
         self, machine: Machine, factory: Callable[[], asyncio.Protocol], to: Address
     ) -> tuple[asyncio.Transport, asyncio.Protocol]:
-        """Open a connection, which takes a message there and one back."""
+        """Open a connection, after the delays of a message and of its answer."""
         await asyncio.sleep(self._delay(machine.host, to[0]))
         listener = self.listeners.get(to)
         if self._is_cut(machine.host, to[0]) or (listener and listener.machine.silent):
             self.counts["connections to nobody"] += 1
-            await self.loop.create_future()  # until the connecting end loses patience
+            await self.loop.create_future()  # until the connecting end times out
         if listener is None or listener.machine.crashed or self._hits(self.conditions.refused, "refused"):
             await asyncio.sleep(self._delay(to[0], machine.host))
             raise ConnectionRefusedError(f"{to[0]}:{to[1]} refuses the connection")
@@ -161,7 +162,7 @@ class Network:
         return near, protocol
 
     def carry(self, end: End, data: bytes) -> None:
-        """Take a message to the other end, or not."""
+        """Deliver a message to the other end, unless it is lost."""
         conditions = self.conditions
         if self._down:
             return
@@ -183,13 +184,13 @@ class Network:
             self.loop.call_at(at, end.other.arrive, data)
 
     def say_end(self, end: End) -> None:
-        """Let the other end know that nothing more comes, after what is on its way."""
+        """Signal the end of the stream to the other end, after the messages that are under way."""
         if not self._down and not self._is_cut(end.here[0], end.there[0]):
             at = max(self.loop.time() + self._delay(end.here[0], end.there[0]), end.last_arrival + NEXT)
             self.loop.call_at(at, end.other.arrive, None)
 
     def shut_down(self) -> None:
-        """Let crashed and stopped machines end what they were doing; nothing is carried any more."""
+        """Let the tasks of crashed and stopped machines end; no more messages are delivered."""
         self._down = True
         for machine in self.machines:
             machine.crashed = False

@@ -1,4 +1,4 @@
-"""What may happen to machines and the network between them: each fault begins, lasts a while, and ends."""
+"""Faults of machines and of the network between them: each begins, lasts some cycles, and ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _anybody(history: History) -> Any | None:
 
 
 async def stopped_and_resumed(history: History) -> None:
-    """A machine stands still for a while."""
+    """A machine stops for some cycles."""
     victim = _anybody(history)
     if victim:
         machine = victim.machine
@@ -29,7 +29,7 @@ async def stopped_and_resumed(history: History) -> None:
 
 
 async def slow(history: History) -> None:
-    """A machine stands still for most of the time."""
+    """A machine stops again and again, for most of the time."""
     victim = _anybody(history)
     if victim:
         machine = victim.machine
@@ -41,7 +41,7 @@ async def slow(history: History) -> None:
 
 
 async def crash_and_restart(history: History) -> None:
-    """A node crashes, with or without a word, and comes back at the same address under a new ID."""
+    """A node crashes, silently or not, and restarts at the same address with a new ID."""
     victim = _anybody(history)
     if victim:
         victim.crash(silent=history.dice.random() < 0.5)
@@ -50,7 +50,7 @@ async def crash_and_restart(history: History) -> None:
 
 
 async def crash(history: History) -> None:
-    """A node is gone for good."""
+    """A node crashes and does not restart."""
     victim = _anybody(history)
     if victim and history.may_crash(victim):
         victim.crash(silent=history.dice.random() < 0.5)
@@ -70,7 +70,7 @@ async def partition(history: History) -> None:
 
 
 async def bad_network(history: History) -> None:
-    """Messages are lost, doubled, overtaken; connections refused and reset."""
+    """Messages are lost, duplicated and overtaken; connections are refused and reset."""
     network, dice = history.network, history.dice
     names = ("loss", "duplicated", "overtaking", "refused", "reset")
     chances: dict[str, Any] = {name: dice.choice([0.0, 0.05, 0.3]) for name in names}

@@ -1,11 +1,11 @@
-"""One history of live nodes: they join, faults happen, the faults end, and then all must be well.
+"""One history of live nodes: they join, faults begin and end, and then the overlay must recover.
 
-A history is drawn from its seed: how many nodes, how the network behaves, which crash, stand still, are cut
-off or lied to, and when. Checked throughout: nobody delivers an event twice, or one it did not subscribe to;
-nothing grows beyond its limit; no task has died. Checked after the faults: within `HEAL` cycles the overlay
-is whole again, and from then on every event reaches everybody that wants it within `SPREAD` cycles.
+The seed of a history determines the number of nodes, the behaviour of the network, and the time and kind of
+each fault. Rules that hold at any time: no node delivers an event twice, or one that it did not subscribe to;
+no node exceeds its limits; no task fails. Rules that hold after the faults: the overlay is whole again within
+`HEAL` cycles, and then every event reaches all its subscribers within `SPREAD` cycles.
 
-`History` is what all protocols share; a protocol adds its nodes and says what "whole" means.
+`History` has what all protocols share; each protocol adds its nodes and defines when its overlay is whole.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
 
 PERIOD = 1.0  # virtual seconds of a cycle
-HEAL = 40  # cycles after the faults within which the overlay is whole again
-SPREAD = 6  # cycles within which an event reaches everybody
+HEAL = 40  # cycles after the faults within which the overlay has to be whole again
+SPREAD = 6  # cycles within which an event has to reach all its subscribers
 PORT = 7000
-MOST_DRIFT = 0.1  # of a clock, either way
+MOST_DRIFT = 0.1  # greatest relative error of a clock
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How large a history is.
+    """The size of a history.
 
     Attributes
     ----------
     nodes : (int, int)
-        At least and at most.
+        Least and greatest number of nodes.
     calm, faulty : int
-        Cycles after joining and before the first fault; cycles in which faults begin.
+        Cycles between joining and the first fault; cycles in which faults begin.
     faults : (int, int)
-        How many, at least and at most.
+        Least and greatest number of faults.
     events : int
-        Published while there are faults, and again after them.
+        Events published during the faults; as many are published after them.
     """
 
     nodes: tuple[int, int] = (4, 7)
@@ -54,19 +54,19 @@ class Plan:
 
 @dataclass
 class HistoryReport:
-    """What came of a history.
+    """The result of a history.
 
     Attributes
     ----------
     seed : int
     violations : list of str
-        What must not happen and did.
+        The rules that were broken.
     digest : str
-        Of every message and when it arrived: the same seed gives the same.
+        Digest of all messages and their times of arrival: the same for the same seed.
     seconds : float
-        Virtual.
+        Virtual seconds.
     faults : Counter
-        Injected, by kind.
+        Number of faults, by kind.
     healed : int
         Cycles after the faults until the overlay was whole.
     """
@@ -86,11 +86,11 @@ class Participant(ABC):
     ----------
     host : str
     machine : Machine
-        The one it runs on now.
+        The machine that it runs on now.
     drift : float
-        How much longer its seconds are.
+        Length of its seconds, in true ones.
     lives : int
-        How often it was started.
+        The number of times it was started.
     """
 
     def __init__(self, history: History, number: int) -> None:
@@ -102,28 +102,28 @@ class Participant(ABC):
         self.joined = False
 
     def start(self) -> None:
-        """Begin a life: a new machine at the old address, and a node that joins until it is in."""
+        """Start a node on a new machine at the same address; it tries to join until it succeeds."""
         self.lives, self.joined = self.lives + 1, False
         self.machine = self.history.network.machine(self.host)
         self._joining = self.machine.start(self._keep_joining())
 
     def crash(self, silent: bool) -> None:
-        """End at once."""
+        """Crash its machine."""
         self.joined = False
         self.machine.crash(silent)
 
     @property
     def is_live(self) -> bool:
-        """Whether it is in, and runs."""
+        """Whether it has joined, and its machine runs."""
         return self.joined and not (self.machine.crashed or self.machine.stopped)
 
     @abstractmethod
     async def join(self, contact: Participant | None) -> None:
-        """Make a node and join through another; raises a ConnectionError when that does not answer."""
+        """Make a node and join through a contact; raises a ConnectionError if that does not answer."""
 
     @abstractmethod
     def excesses(self) -> list[str]:
-        """What is beyond its limits."""
+        """The limits that it exceeds."""
 
     async def _keep_joining(self) -> None:
         while not self.joined:
@@ -138,7 +138,7 @@ class Participant(ABC):
                 await asyncio.sleep(PERIOD)
 
     def seed(self) -> int:
-        """Random seed of this life of the node: another one after each restart."""
+        """Random seed of the node; a new one after each restart."""
         return self.history.seed * 1_000_003 + self.number * 1009 + self.lives
 
 
@@ -146,7 +146,7 @@ Fault = Callable[["History"], Awaitable[None]]
 
 
 class History(ABC):
-    """A history, to be run once.
+    """A history, which can be run once.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class History(ABC):
     Attributes
     ----------
     dice : random.Random
-        What is drawn for the history itself; the network draws its own.
+        Random numbers of the history itself; the network has its own.
     calm : Conditions
         The network's usual behaviour.
     """
@@ -170,14 +170,14 @@ class History(ABC):
         self.participants: list[Any] = []
 
     def run(self) -> HistoryReport:
-        """Live through it."""
+        """Run the history."""
         loop = VirtualLoop(self.network)
         try:
             loop.run(self._live())
         except Exception as error:
-            self.violate(f"the history broke: {error!r}")
+            self.violate(f"the history failed: {error!r}")
         for reason in loop.broken:
-            self.violate(f"a task has died: {reason}")
+            self.violate(f"a task failed: {reason}")
         self.outcome.seconds, self.outcome.digest = loop.time(), self.network.digest()
         for name in ("lost", "doubled", "overtaking", "refused", "reset", "cut off"):
             if self.network.counts[name]:
@@ -185,7 +185,7 @@ class History(ABC):
         return self.outcome
 
     def violate(self, what: str) -> None:
-        """Note what must not happen."""
+        """Note that a rule was broken."""
         self.outcome.violations.append(what)
 
     def draw_conditions(self) -> Conditions:
@@ -195,17 +195,17 @@ class History(ABC):
         )
 
     def contact_for(self, newcomer: Participant) -> Any | None:
-        """A participant that is in, for a newcomer."""
+        """A participant that has joined, as contact of a newcomer."""
         there = [each for each in self.participants if each.is_live and each is not newcomer]
         return self.dice.choice(there) if there else None
 
     def may_crash(self, participant: Any) -> bool:
-        """Whether the others can do without a participant for good."""
+        """Whether a participant may crash for good, as the others can do without it."""
         return True
 
     @abstractmethod
     def faults(self) -> list[Fault]:
-        """Kinds of faults there may be."""
+        """The kinds of faults that may occur."""
 
     @abstractmethod
     def new_participant(self, number: int) -> Participant:
@@ -213,11 +213,11 @@ class History(ABC):
 
     @abstractmethod
     def is_whole(self) -> bool:
-        """Whether all participants know the peers that they have to know."""
+        """Whether all participants have the links that they need."""
 
     @abstractmethod
     async def publish(self) -> None:
-        """Publish an event from anybody."""
+        """Publish an event from any participant."""
 
     @abstractmethod
     def missing(self) -> list[str]:
@@ -247,7 +247,7 @@ class History(ABC):
         watching.cancel()
 
     async def _inject_faults(self) -> None:
-        """Let faults and events happen."""
+        """Let faults happen, and publish events meanwhile."""
         plan, dice = self.plan, self.dice
         kinds = self.faults()
         under_way = []
@@ -276,7 +276,7 @@ class History(ABC):
         self.violate(f"the overlay is not whole {HEAL} cycles after the last fault")
 
     async def _watch(self) -> None:
-        """See once a cycle whether everybody keeps to its limits."""
+        """Check the limits of all participants once a cycle."""
         while True:
             await asyncio.sleep(PERIOD)
             for each in self.participants:

@@ -1,4 +1,4 @@
-"""What must hold of a live node at any time: nothing it holds is beyond its limit, and its clock runs."""
+"""Invariants of a live node: nothing that it stores exceeds its limit, and no tick has failed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from sub2sub.live.core.reliance import ACCOUNTS, FORMER, TRIED
 from sub2sub.live.core.ring_exchanges import QUESTIONS, VERIFICATIONS
 from sub2sub.live.net.host import Host
 
-ALLOWED_REPLIES = 256  # requests of a host's own that wait for an answer
+ALLOWED_REPLIES = 256  # requests of a host that wait for an answer, at most
 
 
 def host_excesses(host: Host) -> list[str]:
-    """What of a host's connections and requests is beyond its limits, or broken."""
+    """The limits of connections and requests that a host exceeds, and failed ticks."""
     connections, limits = host.connections, host.connections.limits
     channels = [*connections._incoming, *connections._outgoing.values()]
     return beyond(
@@ -27,7 +27,7 @@ def host_excesses(host: Host) -> list[str]:
 
 
 def core_excesses(core: Core) -> list[str]:
-    """What of a Sub-2-Sub peer is beyond its limits."""
+    """The limits that a Sub-2-Sub peer exceeds."""
     settings = core.settings
     overlay = settings.overlay
     turns = 3 + overlay.ring.exchanges + len(core.ring.view)  # exchanges of a cycle
@@ -50,5 +50,5 @@ def core_excesses(core: Core) -> list[str]:
 
 
 def beyond(*measured: tuple[str, int, int]) -> list[str]:
-    """What is more than it may be; each as (what, how many, at most)."""
+    """Those of some measures (name, value, limit) that exceed their limits."""
     return [f"{value} {name}, at most {most}" for name, value, most in measured if value > most]

@@ -1,12 +1,12 @@
 """An asyncio event loop whose time is virtual and whose network is simulated.
 
-What runs on it is the code that runs over real sockets: tasks, timeouts, queues and streams of asyncio work
-as ever. When nobody has anything to do the clock jumps to the next timer, so an hour takes as long as what
-happens in it. Everything that happens is decided by the order of callbacks and by the network's draws: one
-seed is one history.
+It runs the same code as an event loop with real sockets: tasks, timeouts, queues and streams of asyncio work
+unchanged. When no callback is ready, the clock jumps to the next timer, so idle time costs nothing. The order
+of callbacks and the random numbers of the network determine all that happens: a seed gives the same history
+each time.
 
-Callbacks belong to the machine in whose context they were scheduled (`sub2sub.live.virtual.machine`). Those
-of a machine that is stopped wait until it is resumed; those of one that has crashed are never run.
+A callback belongs to the machine in whose context it was scheduled (`sub2sub.live.virtual.machine`). The
+callbacks of a stopped machine wait until it resumes; those of a crashed one never run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     Attributes
     ----------
     broken : list of BaseException or str
-        Why tasks have ended that nobody waits for, and callbacks that have failed.
+        Exceptions of callbacks, and of tasks that no other task awaits.
 
     Examples
     --------
@@ -53,22 +53,22 @@ class VirtualLoop(asyncio.BaseEventLoop):
         super().__init__()
         self.network, self.broken = network, list[Any]()
         self._now = 0.0
-        self._tasks: set[asyncio.Task[Any]] = set()  # asyncio alone would let Python collect some
-        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []  # a heap, by time and then by order
+        self._tasks: set[asyncio.Task[Any]] = set()  # asyncio holds tasks weakly: some would be collected
+        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []  # a heap by time, then by order
         self._order = itertools.count()
         network.loop = self
-        self.set_exception_handler(lambda loop, context: self.broken.append(_told(context)))
+        self.set_exception_handler(lambda loop, context: self.broken.append(_reason(context)))
 
     def time(self) -> float:
         """Virtual seconds since the beginning."""
         return self._now
 
     def spent(self) -> float:
-        """Seconds of processor: what happens takes no time, so that one seed is one history."""
+        """Clock of the limits on processor time: virtual, so that handling a frame costs 0 in every run."""
         return self._now
 
     def run(self, main: Coroutine[Any, Any, T]) -> T:
-        """Run a history to its end, then let everything that is left end."""
+        """Run a coroutine to its end, then cancel the other tasks and close the loop."""
         try:
             return self.run_until_complete(main)
         finally:
@@ -84,7 +84,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def create_task(
         self, coro: Any, *, name: object = None, context: Context | None = None
     ) -> asyncio.Task[Any]:
-        """Make a task, which lives until it ends; if it fails and nobody asks why, it is noted."""
+        """Make a task, and keep it until it ends; note its exception if no other task awaits it."""
         task = asyncio.Task(coro, loop=self, name=str(name) if name else None, context=context)
         task.add_done_callback(self._note_end)
         self._tasks.add(task)
@@ -93,7 +93,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., Any], *arguments: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """Call something at a moment; of calls at the same moment the first is made first."""
+        """Schedule a callback; callbacks of the same time run in the order in which they were scheduled."""
         timer = asyncio.TimerHandle(when, callback, arguments, self, context)
         heapq.heappush(self._timers, (when, next(self._order), timer))
         return timer
@@ -101,13 +101,13 @@ class VirtualLoop(asyncio.BaseEventLoop):
     async def create_server(  # type: ignore[override]
         self, protocol_factory: Callable[[], asyncio.Protocol], host: str, port: int, **options: Any
     ) -> Listener:
-        """Listen at an address of the machine this is called on."""
+        """Listen at an address of the machine that calls this."""
         return self.network.listen(MACHINE.get(), protocol_factory, (host, port))
 
     async def create_connection(  # type: ignore[override]
         self, protocol_factory: Callable[[], asyncio.Protocol], host: str, port: int, **options: Any
     ) -> tuple[asyncio.Transport, asyncio.Protocol]:
-        """Connect from the machine this is called on."""
+        """Connect from the machine that calls this."""
         return await self.network.connect(MACHINE.get(), protocol_factory, (host, port))
 
     def _note_end(self, task: asyncio.Task[Any]) -> None:
@@ -116,13 +116,13 @@ class VirtualLoop(asyncio.BaseEventLoop):
             self.broken.append(repr(task.exception()))
 
     def _run_once(self) -> None:
-        """Run what is due; if that is nothing, let time pass until something is."""
+        """Run the callbacks that are due; if none is, advance the clock to the next timer first."""
         timers, ready = self._timers, self._ready
         if not ready and not self._stopping:
             while timers and timers[0][2].cancelled():
                 heapq.heappop(timers)
             if not timers:
-                raise RuntimeError("everybody waits, and nothing will ever happen")
+                raise RuntimeError("all tasks wait, and no timer is set")
             self._now = max(self._now, timers[0][0])
         while timers and timers[0][0] <= self._now:
             ready.append(heapq.heappop(timers)[2])
@@ -135,11 +135,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
                 handle._run()
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Cancelled timers leave when their time comes."""
+        """Do nothing: cancelled timers are dropped at their time."""
 
     def _write_to_self(self) -> None:
-        """Nobody else calls, so nobody has to be woken."""
+        """Do nothing: no other thread calls this loop."""
 
 
-def _told(context: dict[str, Any]) -> str:
+def _reason(context: dict[str, Any]) -> str:
     return repr(context.get("exception") or context.get("message"))

@@ -1,4 +1,4 @@
-"""A machine of the simulated network: it runs, stands still, or has crashed."""
+"""A machine of the simulated network: running, stopped, or crashed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sub2sub.live.virtual.transport import End
 
 MACHINE: ContextVar[Any] = ContextVar("MACHINE", default=None)
-"""The machine on which the running code runs."""
+"""The machine that the current code runs on."""
 
 
 class Machine:
@@ -26,7 +26,7 @@ class Machine:
     ----------
     stopped, crashed : bool
     silent : bool
-        Whether it crashed without a word: connections to it are neither refused nor reset.
+        Whether it crashed silently: connections to it are neither refused nor reset.
     ends : dict of End
         Its ends of connections, oldest first.
     """
@@ -40,30 +40,30 @@ class Machine:
         self._held: list[asyncio.Handle] = []
 
     def start(self, program: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run a program on this machine; the caller looks after its end."""
+        """Run a coroutine on this machine; the caller awaits it."""
         task = self.loop.create_task(program, context=self.context.copy())
         task.awaited = True  # type: ignore[attr-defined]
         return task
 
     def runs(self, handle: asyncio.Handle) -> bool:
-        """Whether a callback may run now; otherwise it waits."""
+        """Whether a callback may run now; otherwise it is kept until the machine resumes."""
         if self.stopped or self.crashed:
             self._held.append(handle)
             return False
         return True
 
     def stop(self) -> None:
-        """Stand still, as by SIGSTOP: nothing runs, connections stay open."""
+        """Stop, as with SIGSTOP: no code runs, connections stay open."""
         self.stopped = True
 
     def resume(self) -> None:
-        """Go on; what was due in the meantime is done now."""
+        """Resume; callbacks that were due meanwhile run now."""
         self.stopped = False
         held, self._held = self._held, []
         self.loop._ready.extend(held)  # type: ignore[attr-defined]
 
     def crash(self, silent: bool = False) -> None:
-        """End all that runs here; unless it happens silently, the others' connections are reset."""
+        """Crash: no code runs any more; unless it is silent, the other ends of connections are closed."""
         self.crashed, self.silent = True, silent
         for end in list(self.ends):
             end.die(silent)

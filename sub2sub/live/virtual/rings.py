@@ -1,4 +1,4 @@
-"""Histories of Sub-2-Sub nodes: whole when the rings of all points are complete."""
+"""Histories of Sub-2-Sub nodes, whose overlay is whole when all rings are complete."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 from sub2sub.live.net.node import Node
 from sub2sub.live.net.subscriptions import Received
+from sub2sub.live.virtual.attackers import ATTACKS
 from sub2sub.live.virtual.faults import FAULTS
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant
 from sub2sub.live.virtual.invariants import core_excesses, host_excesses
-from sub2sub.live.virtual.liars import LIARS
 from sub2sub.overlay.descriptors import Descriptor
 
 Box = tuple[list[float], list[float]]
 
 
 class Subscriber(Participant):
-    """A node with one subscription or two."""
+    """A node with one or two subscriptions."""
 
     history: RingHistory
 
@@ -59,7 +59,7 @@ class Subscriber(Participant):
         return [(each.own, set(each.core.ring.view)) for each in self.node.subscriptions.values()]
 
     def excesses(self) -> list[str]:
-        """What is beyond its limits."""
+        """The limits that it exceeds."""
         cores = [each.core for each in self.node.subscriptions.values()]
         return [*host_excesses(self.node), *(line for core in cores for line in core_excesses(core))]
 
@@ -76,8 +76,8 @@ class RingHistory(History):
         self._had: dict[bytes, set[tuple[int, tuple[float, ...]]]] = {}
 
     def faults(self) -> list[Fault]:
-        """Everything, lies included."""
-        return [*FAULTS, *LIARS]
+        """All faults, and attacks."""
+        return [*FAULTS, *ATTACKS]
 
     def new_participant(self, number: int) -> Subscriber:
         """A subscriber."""
@@ -88,7 +88,7 @@ class RingHistory(History):
         self._had.setdefault(name, set()).add((at.number, low))
 
     def is_whole(self) -> bool:
-        """Whether, for every corner of a box, everybody around it has its two ring neighbours."""
+        """Whether the ring of each corner of a box is complete: all its peers have their two neighbours."""
         peers = [each for who in self.participants if who.is_live for each in who.descriptors()]
         for corner in {corner for own, _ in peers for corner in (own.low, own.high)}:
             ring = sorted((own.id, known) for own, known in peers if own.matches(corner))
@@ -99,7 +99,7 @@ class RingHistory(History):
         return True
 
     async def publish(self) -> None:
-        """Publish from anybody, at a corner of somebody's box or anywhere."""
+        """Publish from any participant, at a corner of a box or at a random point."""
         dice = self.dice
         live = [each for each in self.participants if each.is_live]
         if not live:
@@ -114,7 +114,7 @@ class RingHistory(History):
         self.expect(task.result().name, point)
 
     def expect(self, name: bytes, point: list[float]) -> None:
-        """Expect an event at all that want it and are there."""
+        """Expect an event at all live participants that subscribe to it."""
         self._wanted[name] = {
             (each.number, tuple(low))
             for each in self.participants
@@ -124,7 +124,7 @@ class RingHistory(History):
         }
 
     def missing(self) -> list[str]:
-        """Which participant did not get an event."""
+        """A line for each participant that did not get an event."""
         return [
             f"node {number} did not get an event"
             for name, wanted in self._wanted.items()

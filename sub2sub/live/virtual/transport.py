@@ -1,7 +1,7 @@
 """Connections of the simulated network, as asyncio's transports.
 
-What is written at once arrives at once, or not at all: with `overtaking`, `loss` and `duplicated` the network
-is stricter than TCP, where it would only be late. A reader that does not read holds its writer back, as in
+The bytes of one `write` arrive together or not at all. With `loss`, `duplicated` and `overtaking` the network
+is harsher than TCP, where bytes would only be late. A reader that does not read holds its writer back, as in
 TCP.
 """
 
@@ -17,7 +17,7 @@ from sub2sub.live.virtual.machine import Machine
 if TYPE_CHECKING:
     from sub2sub.live.virtual.conditions import Network
 
-WINDOW = 1 << 18  # bytes on their way or unread, before a writer is asked to wait
+WINDOW = 1 << 18  # bytes under way or unread, beyond which a writer has to wait
 
 
 class End(asyncio.Transport):
@@ -26,7 +26,7 @@ class End(asyncio.Transport):
     def __init__(self, network: Network, machine: Machine, here: tuple[str, int], there: tuple[str, int]):
         super().__init__({"peername": there, "sockname": here})
         self.network, self.machine, self.here, self.there = network, machine, here, there
-        self.name = repr((here, there)).encode()  # in the network's records
+        self.name = repr((here, there)).encode()  # in the network's digest
         self.other: End
         self.protocol: Any = None
         self.last_arrival = 0.0
@@ -36,7 +36,7 @@ class End(asyncio.Transport):
         self._unread = 0
 
     def begin(self, protocol: asyncio.Protocol) -> None:
-        """Begin, in the machine's context."""
+        """Attach a protocol."""
         self.protocol = protocol
         self.machine.ends[self] = None
         protocol.connection_made(self)
@@ -53,7 +53,7 @@ class End(asyncio.Transport):
             self.protocol.pause_writing()
 
     def arrive(self, data: bytes | None) -> None:
-        """Take what arrives; None is the end of what the other sends."""
+        """Take bytes that arrive; None is the end of the stream."""
         if self._lost or self.machine.crashed:
             self.other.credit(data)
             if not self.machine.silent:
@@ -67,7 +67,7 @@ class End(asyncio.Transport):
         self._call(self._read)
 
     def credit(self, data: bytes | None) -> None:
-        """Note that the other has read something, or that it was lost."""
+        """Note that bytes were read by the other end, or lost."""
         self._unread -= len(data or b"")
         if self._writing_paused and self._unread <= WINDOW // 2:
             self._writing_paused = False
@@ -78,14 +78,14 @@ class End(asyncio.Transport):
         self._call(self._lose, ConnectionResetError("reset by the other end"))
 
     def die(self, silent: bool) -> None:
-        """End with the machine."""
+        """End when the machine crashes."""
         self._lost = True
         self.machine.ends.pop(self, None)
         if not silent:
             self.network.say_end(self)
 
     def close(self) -> None:
-        """Close; what was written still arrives."""
+        """Close; bytes that were written still arrive."""
         if not self._closing:
             self._closing = True
             self.network.say_end(self)
@@ -100,20 +100,20 @@ class End(asyncio.Transport):
         return self._closing or self._lost
 
     def pause_reading(self) -> None:
-        """Leave what arrives unread."""
+        """Stop reading."""
         self._reading_paused = True
 
     def resume_reading(self) -> None:
-        """Read on."""
+        """Resume reading."""
         self._reading_paused = False
         self._call(self._read)
 
     def is_reading(self) -> bool:
-        """Whether what arrives is read."""
+        """Whether it is reading."""
         return not self._reading_paused
 
     def get_write_buffer_size(self) -> int:
-        """Bytes on their way or unread."""
+        """Bytes under way or unread."""
         return self._unread
 
     def _call(self, callback: Callable[..., None], *arguments: Any) -> None:

@@ -1,7 +1,7 @@
-"""The wire format of live Sub-2-Sub peers: `sub2sub.live.wire.framing` and this table. docs/live.md has both.
+"""The wire format of live Sub-2-Sub peers: their kinds of messages, in the frames of `framing`.
 
-`to` and `from` are sequence IDs (or the numbers of nodes that only publish). A peer is mentioned again and
-again, so descriptors are short strings of bytes that are checked once and remembered.
+docs/live.md describes it. `to` and `from` are sequence IDs, or the numbers of nodes that only publish. The
+same peers are mentioned many times, so a descriptor is a short string of bytes, whose decoded form is cached.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ __all__ = [
 ]
 
 VERSION = 2
-UNIT = 100  # steps of a clock in a cycle: what ages are counted in
+UNIT = 100  # steps of a clock in a cycle; ages are counted in steps
 HEAD = struct.Struct(">QHB")  # sequence ID, port, number of attributes
-MAX_LINKS = 256  # mentions in one list, each of which costs time to read; views have 63
-MAX_RING_LINKS = 1024  # the same of ring links
+MAX_LINKS = 256  # mentions in one list, each of which costs time to decode; views have 63 at most
+MAX_RING_LINKS = 1024  # mentions in one list of ring links
 MAX_AGE = 1 << 19  # steps of a clock
 NAME = 16  # bytes of an event's name
 INTEGERS, STRINGS = {int}, {bytes}
@@ -88,12 +88,13 @@ def pack(peer: Descriptor) -> bytes:
 
 @lru_cache(8192)
 def unpack(data: bytes) -> Descriptor:
-    """The descriptor in some bytes.
+    """The descriptor that some bytes encode.
 
     Raises
     ------
     WireError
-        For a wrong length, NaN or infinity, low above high, port 0, or an invalid host.
+        If the length is wrong, a number is NaN or infinite, a low is above its high, the port is 0, or the
+        host is invalid.
     """
     if len(data) < HEAD.size:
         raise WireError(f"peer: expected {HEAD.size} bytes or more, got {len(data)}")
@@ -112,7 +113,7 @@ def unpack(data: bytes) -> Descriptor:
 
 
 def plain(value: Any) -> Any:
-    """The value of a field as msgpack takes it."""
+    """The value of a field as msgpack encodes it."""
     if isinstance(value, Mentions):
         if not value.peers:
             return ()
@@ -131,7 +132,7 @@ def _descriptor(value: Any, where: str) -> Descriptor:
 
 
 def _mentions(value: Any, where: str, most: int = MAX_LINKS) -> Mentions:
-    """Links, as columns: nearly all that is on the wire, so checked a column at a time."""
+    """Links as columns. They are most of the traffic, so a whole column is checked at once."""
     columns = items(value, where, 3)
     if not columns:
         return NOBODY
@@ -184,7 +185,7 @@ PROTOCOL = Protocol(VERSION, KINDS, CHECKS, plain)
 
 
 def encode(frame: Frame) -> bytes:
-    """A frame as bytes, with its length in front.
+    """A frame as bytes, its length in front.
 
     Examples
     --------
@@ -195,11 +196,11 @@ def encode(frame: Frame) -> bytes:
 
 
 def decode(body: bytes) -> Frame:
-    """The frame in a body.
+    """The frame that the bytes after the length encode.
 
     Raises
     ------
     WireError
-        For anything but a well-formed frame of this version.
+        If they are not a well-formed frame of this version.
     """
     return PROTOCOL.decode(body)

@@ -1,10 +1,10 @@
-"""Frames on a stream, whatever the protocol: a length, then one msgpack array, every field checked.
+"""Frames on a stream, for any protocol: a length, then one msgpack array, whose fields are all checked.
 
     uint32, big-endian: bytes that follow | [version, kind, to, from, field, field, ...]
 
-A protocol is a table of kinds, dataclasses of messages, and a check for each name of a field. Everything that
-arrives is checked before any object is made of it; what fails is refused with a `WireError` that says why. A
-stream that breaks the framing cannot be followed any further and has to be closed.
+A protocol consists of a number for each kind of message, the dataclasses of the messages, and a check for
+each field name. All fields are checked before an object is made of them; a frame that fails is refused with a
+`WireError` that says why. After a wrong length a stream cannot be decoded any further and has to be closed.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from sub2sub.overlay.sizes import MAX_DATA
 
 LENGTH = struct.Struct(">I")
 MAX_FRAME = 1 << 20  # bytes after the length
-MAX_ITEMS = 2048  # of one list
-MAX_HOST = 253  # characters, as of a domain name
+MAX_ITEMS = 2048  # in one list
+MAX_HOST = 253  # characters, as in a domain name
 HOST = frozenset((string.ascii_letters + string.digits + ".:-_%").encode())
 MOST = (1 << 64) - 1
 
 Check = Callable[[Any, str], Any]
-"""check(value, where): the value as a message has it; raises a WireError that names where."""
+"""check(value, where): returns the value for the message, or raises a WireError that names `where`."""
 
 
 class WireError(ValueError):
-    """A frame that is refused, and why."""
+    """Why a frame is refused."""
 
 
 class Frame(NamedTuple):
-    """A message with its receiver, and the sender that it claims."""
+    """A message, its receiver, and its alleged sender."""
 
     to: int
     sender: int
@@ -45,12 +45,12 @@ class Frame(NamedTuple):
 
 
 def size_of(prefix: bytes) -> int:
-    """The length a frame announces.
+    """The length of a frame, from the bytes in front of it.
 
     Raises
     ------
     WireError
-        When it is longer than any frame.
+        If no frame may have that length.
 
     Examples
     --------
@@ -64,17 +64,18 @@ def size_of(prefix: bytes) -> int:
 
 
 class Protocol:
-    """How the messages of a protocol are written and read.
+    """The encoding of the messages of a protocol.
 
     Parameters
     ----------
     version : int
-        Frames of others are refused.
+        Frames of other versions are refused.
     kinds : mapping of int to dataclass
+        The dataclass of each kind of message.
     checks : mapping of str to Check
-        By the name of the field.
+        The check of each field name.
     plain : callable
-        Turns the value of a field into what msgpack knows.
+        Converts the value of a field to one that msgpack can encode.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Protocol:
         plain: Callable[[Any], Any],
     ) -> None:
         self.version, self.plain = version, plain
-        self._pack = msgpack.Packer().pack  # a new one for each frame would get a buffer of its own each time
+        self._pack = msgpack.Packer().pack  # one for all frames: each Packer allocates a buffer
         names = {kind: [field.name for field in fields(made)] for kind, made in kinds.items()}
         self._made = {
             kind: (made, [(f"{made.__name__}.{name}", checks[name]) for name in names[kind]])
@@ -94,11 +95,11 @@ class Protocol:
         self._written = {made: (kind, names[kind]) for kind, made in kinds.items()}
 
     def size_of(self, prefix: bytes) -> int:
-        """The length a frame announces."""
+        """The length of a frame, from the bytes in front of it."""
         return size_of(prefix)
 
     def encode(self, frame: Frame) -> bytes:
-        """A frame as bytes, with its length in front."""
+        """A frame as bytes, its length in front."""
         kind, names = self._written[type(frame.message)]
         values = [self.plain(getattr(frame.message, name)) for name in names]
         body: bytes = self._pack([self.version, kind, frame.to, frame.sender, *values])
@@ -107,7 +108,7 @@ class Protocol:
         return LENGTH.pack(len(body)) + body
 
     def decode(self, body: bytes) -> Frame:
-        """The frame in a body; refuses anything but a well-formed one of this version."""
+        """The frame that the bytes after the length encode; a WireError if it is malformed."""
         try:
             values = msgpack.unpackb(
                 body, max_array_len=MAX_ITEMS, max_str_len=1, max_bin_len=MAX_DATA, max_map_len=1,
@@ -130,39 +131,39 @@ class Protocol:
 
 
 def shown(value: Any) -> str:
-    """A value for an error message, cut short."""
-    text = reprlib.repr(value)  # of a whole frame repr would take a tenth of a second
+    """A value for an error message, shortened."""
+    text = reprlib.repr(value)  # `repr` of a whole frame would take a tenth of a second
     return text if len(text) < 40 else text[:37] + "..."
 
 
 def integer(value: Any, where: str, most: int, least: int = 0) -> int:
-    """An integer in a range, and not a boolean."""
+    """Check for an integer in a range; booleans are refused."""
     if type(value) is not int or not least <= value <= most:
         raise WireError(f"{where}: expected an integer from {least} to {most}, got {shown(value)}")
     return value
 
 
 def number(value: Any, where: str) -> int:
-    """An unsigned integer of 64 bits."""
+    """Check for an unsigned 64-bit integer."""
     return integer(value, where, MOST)
 
 
 def items(value: Any, where: str, most: int = MAX_ITEMS, least: int = 0) -> list[Any]:
-    """A list of so many items."""
+    """Check for a list of `least` to `most` items."""
     if not isinstance(value, list) or not least <= len(value) <= most:
         raise WireError(f"{where}: expected {least} to {most} items, got {shown(value)}")
     return value
 
 
 def finite(values: tuple[float, ...], where: str) -> tuple[float, ...]:
-    """Floats that are numbers, without negative zeros, as in `sub2sub.geometry.boxes`."""
+    """Check for finite floats; returns them without negative zeros, as in `sub2sub.geometry.boxes`."""
     if not all(map(math.isfinite, values)):
         raise WireError(f"{where}: expected finite numbers, got {shown(values)}")
     return tuple(x + 0.0 for x in values)
 
 
 def octets(most: int, least: int = 0) -> Check:
-    """A check for a string of so many bytes."""
+    """A check for `least` to `most` bytes."""
 
     def check(value: Any, where: str) -> bytes:
         if type(value) is not bytes or not least <= len(value) <= most:
@@ -173,14 +174,14 @@ def octets(most: int, least: int = 0) -> Check:
 
 
 def boolean(value: Any, where: str) -> bool:
-    """True or false."""
+    """Check for a boolean."""
     if type(value) is not bool:
         raise WireError(f"{where}: expected true or false, got {shown(value)}")
     return value
 
 
 def host_name(data: bytes, where: str) -> str:
-    """A host's name or address."""
+    """Check for the name or address of a host."""
     if not 0 < len(data) <= MAX_HOST or not HOST.issuperset(data):
         raise WireError(f"{where}: expected a host, got {shown(data)}")
     return data.decode()

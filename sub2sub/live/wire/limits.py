@@ -1,4 +1,4 @@
-"""What a node allows others to cost it, in one place."""
+"""The limits of what other nodes may cost a node."""
 
 from __future__ import annotations
 
@@ -9,56 +9,58 @@ from sub2sub.errors import InputError
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a node's connections. Together they bound its memory, whatever others send.
+    """Limits of a node's connections. Together they bound its memory, whatever other nodes send.
 
     Attributes
     ----------
     incoming : int
-        Connections accepted at once, handshakes included; further ones are closed.
+        Incoming connections open at once, handshakes included; further ones are closed.
     per_address : int
-        Of these, from one address.
+        Incoming connections from one address.
     reserved : int
-        Of these, kept for addresses of known peers (at most half).
+        Incoming connections reserved for addresses of known peers; at most half of `incoming`.
     handshake : float
         Seconds that a TLS handshake may take.
     outgoing : int
-        Connections that were opened from here and are kept; those used least are closed.
+        Outgoing connections kept open; those used least are closed.
     outgoing_at_once : int
-        Connections opened from here while answers are on their way.
+        Outgoing connections open at once, those that wait for an answer included.
     answer : float
-        Seconds for which a connection is kept for an answer.
+        Seconds for which a connection is kept open for an answer.
     queue : int
-        Frames that may wait for a slow reader; one more, and the connection is closed.
+        Frames that may wait for a slow reader; with one more, the connection is closed.
     queue_bytes : int
-        Bytes of them, unless it is one frame.
+        Bytes of the frames that may wait for a slow reader; a single frame may be longer.
     rate : float
         Frames read from one connection per second, on average. Faster senders are read more slowly, so that
         TCP holds them back.
     burst : int
-        Frames read at once from a connection that was silent.
+        Frames read at once from a connection that was idle.
     byte_rate, byte_burst : float
-        The same in bytes, of all connections from one address.
+        Bytes read per second, and at once, from all connections of one address.
     processor : float
-        Seconds of processor per second that handling the frames of all connections from one address may
-        take, on average; TLS handshakes are counted as well, those of hosts that nobody knows all together.
+        Seconds of processor per second, on average, to handle the frames of all connections of one address;
+        TLS handshakes included. The handshakes of all unknown hosts share one such limit.
     unfinished : int
-        Bytes of large frames waited for at once, over all connections.
+        Bytes of large frames that are not complete yet, over all connections.
     dials, dials_at_once : float
-        Connections opened per second on average, and at once, to addresses that have answered before; as many
-        to others by the node's own turns, and as many because of messages, of which those from one host cause
-        a quarter at most.
+        Connections opened per second on average, and at once, to addresses that have answered before. The
+        same limit holds for connections to other addresses in the node's own turns, and again for those that
+        messages cause; the messages of one host may cause a quarter of these.
     connect : float
         Seconds to wait for a connection.
     idle : float
-        Seconds of silence after which a connection is closed.
+        Seconds without traffic after which a connection is closed.
     frame : float
-        Seconds a frame may take to arrive once it has begun.
+        Seconds from the first byte of a frame to its last.
     back_off, most_back_off : float
-        Seconds not to try an address again after a failure, doubled with each further one up to the most.
+        Seconds before an address is tried again after a failure; doubled with each further failure, up to
+        the second number.
     remembered : int
         Addresses whose failures are remembered.
     subscriptions : int
-        Subscriptions of one certificate, where IDs are bound to it; the same for all nodes of an overlay.
+        Subscriptions per certificate, where IDs are bound to certificates; the same for all nodes of an
+        overlay.
     """
 
     incoming: int = 512

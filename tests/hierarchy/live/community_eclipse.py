@@ -17,8 +17,8 @@ from typing import Any
 from hierarchy.live import Process
 from hierarchy.live import messages as m
 from hierarchy.live.wire import PROTOCOL
+from sub2sub.live.virtual.attackers import Attacker
 from sub2sub.live.virtual.conditions import Network
-from sub2sub.live.virtual.liars import Liar
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
 from sub2sub.live.wire.framing import Frame, size_of
@@ -127,18 +127,18 @@ class CommunityEclipse:
                 with contextlib.suppress(OSError, EOFError, TimeoutError):
                     async with asyncio.timeout(1.0):
                         reader, writer = await asyncio.open_connection(machine.host, PORT)
-                        liar = Liar(reader, writer, PROTOCOL)
+                        attacker = Attacker(reader, writer, PROTOCOL)
                         for id in list(process.cores):  # it has read them in events and in what others tell
-                            self._lie(liar, id)
+                            self._attack(attacker, id)
                         await asyncio.sleep(0.05)
                         writer.close()
             await asyncio.sleep(0.5)
 
-    def _lie(self, liar: Liar, victim: int) -> None:
+    def _attack(self, attacker: Attacker, victim: int) -> None:
         if self.attack.supers:
-            liar.say(m.Supers(self._invented(SUPER, 8)), victim)
+            attacker.say(m.Supers(self._invented(SUPER, 8)), victim)
         for member in self._invented(TOPIC, 2) if self.attack.members else ():
-            liar.say(m.Copy(member, 100, 1000), victim, member.id)
+            attacker.say(m.Copy(member, 100, 1000), victim, member.id)
 
     async def _swallow(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer what keeps it in tables, tell of inventions only, and swallow events."""

@@ -35,8 +35,8 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import cycle_key
 from sub2sub.live import Signer
 from sub2sub.live.net.signatures import accepts
+from sub2sub.live.virtual.attackers import Attacker
 from sub2sub.live.virtual.conditions import Network
-from sub2sub.live.virtual.liars import Liar
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.wire.framing import Frame, WireError
 from tests.hierarchy.live.strategies import TOPICS, anything, small
@@ -169,10 +169,10 @@ def test_inventions_of_one_host_do_not_keep_a_process_from_newcomers() -> None:
 
     async def subscribe(newcomers: list[Contact]) -> None:
         reader, writer = await asyncio.open_connection("10.0.0.0", 7000)
-        liar = Liar(reader, writer, PROTOCOL)
-        (victim, *_) = (await liar.ask(m.Find(1, (".a",)), m.Found)).contacts
+        attacker = Attacker(reader, writer, PROTOCOL)
+        (victim, *_) = (await attacker.ask(m.Find(1, (".a",)), m.Found)).contacts
         for newcomer in newcomers:
-            liar.say(m.Subscribe(newcomer, 99, 0, 0), victim.id, newcomer.id)
+            attacker.say(m.Subscribe(newcomer, 99, 0, 0), victim.id, newcomer.id)
             await asyncio.sleep(0.01)
         await asyncio.sleep(60.0)
 

@@ -75,7 +75,7 @@ class Lockstep:
         """Let a peer start anew, with one contact, before it has its turn in a cycle."""
         core = self.cores[i] = self.core(i, cycle - 1)
         core.random.join([self.peers[contact]], cycle)
-        core.random.since, core.ring.forgot = 1, cycle
+        core.random.since, core.ring.last_removal = 1, cycle
         self.entering[i] = contact
 
     def leave(self, i: int, cycle: int) -> list[int]:

@@ -188,7 +188,7 @@ def test_a_newcomer_is_told_of_those_too_that_its_ring_has_no_use_for() -> None:
     """On its way to its neighbours it asks peers that do not overlap it, which its ring view has refused."""
     newcomer, contact, far = core(), peer(5, 8.0, 9.0), peer(6, 6.0, 7.0)
     (ask,) = newcomer.enter([contact])
-    assert not newcomer.ring.need.may_be(far)  # remembered as refused
+    assert not newcomer.ring.need.may_be_needed(far)  # remembered as refused
     back = m.RingBack(ask.message.exchange, Mentions.of(Mention(far, 0)), Mentions())
     (onward,) = newcomer.receive(back, contact.id, draws())
     assert isinstance(onward.message, m.Seek)

@@ -186,7 +186,7 @@ class FigureThree:
         selected = naive.figure_3(naive_box(self.own), self.own.id, boxes, ids)
         return {ids[k] for side in selected for k in side}
 
-    def may_be(self, peer: Descriptor) -> bool:
+    def may_be_needed(self, peer: Descriptor) -> bool:
         return naive.overlap(naive_box(self.own), naive_box(peer))
 
     def offer(
@@ -250,7 +250,7 @@ class RingEngine:
             number = peer.own.id
             verify = self.verify(number, cycle, network, cost)
             self.note(cost, number, peer.consider(known[number], cycle, verify))
-            cost.lasting += [(number, told) for told in peer.lasting(cycle)]
+            cost.lasting += [(number, told) for told in peer.hellos_due(cycle)]
         for turn in range(self.settings.exchanges):
             partners = [peer.partner(turn, dice) for peer, dice in living]
             for (peer, dice), partner in zip(living, partners, strict=True):

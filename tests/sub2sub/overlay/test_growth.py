@@ -142,8 +142,8 @@ def test_grown_while_it_runs_everybody_keeps_its_links_and_all_that_goes_with_th
     old, ring = overlay.population.ids.copy(), overlay.ring
     tried = dict(zip(old.tolist(), ring.tries.tolist(), strict=True))
     lost = {int(old[k]): whom_lost(overlay, k) for k in range(60)}
-    buried = [(old[holder], old[ring.pool.buried[holder, slot]], ring.pool.buried_at[holder, slot])
-              for holder, slot in np.argwhere(ring.pool.buried >= 0)]  # fmt: skip
+    silent = [(old[holder], old[ring.pool.silent[holder, slot]], ring.pool.silent_at[holder, slot])
+              for holder, slot in np.argwhere(ring.pool.silent >= 0)]  # fmt: skip
     moved = make_room(overlay, 5)
     assert moved is not None
     ids = overlay.population.ids
@@ -157,11 +157,11 @@ def test_grown_while_it_runs_everybody_keeps_its_links_and_all_that_goes_with_th
         assert not short, f"{layer.name}: kernels would write beyond these"
     pool, alive = overlay.ring.pool, overlay.network.alive == 1
     assert dict(zip(ids[alive].tolist(), overlay.ring.tries[alive].tolist(), strict=True)) == tried
-    still = {(ids[holder], ids[pool.buried[holder, slot]], pool.buried_at[holder, slot])
-             for holder, slot in np.argwhere(pool.buried >= 0)}  # fmt: skip
-    assert buried
-    assert still <= set(buried)
-    assert len(still) > 0.8 * len(buried)
+    still = {(ids[holder], ids[pool.silent[holder, slot]], pool.silent_at[holder, slot])
+             for holder, slot in np.argwhere(pool.silent >= 0)}  # fmt: skip
+    assert silent
+    assert still <= set(silent)
+    assert len(still) > 0.8 * len(silent)
     overlay.network.loss = 0.0
     joined(overlay, cycle=13, count=30)
     assert overlay.run(20).publish(np.random.default_rng(5).random((60, 2))).hit_ratio == 1.0

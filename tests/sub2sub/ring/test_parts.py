@@ -18,7 +18,7 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.memory import LANES32
 from sub2sub.overlay.network import Network
 from sub2sub.ring.offers import consider, note
-from sub2sub.ring.pool import MARGIN, STAMP, empty_pool, place_of, squeeze
+from sub2sub.ring.pool import MARGIN, STAMP, compact, empty_pool, place_of
 from sub2sub.ring.probes import Probes
 from sub2sub.ring.scratch import new_scratch, prepare
 from sub2sub.ring.settings import RingSettings, StepSettings
@@ -284,7 +284,7 @@ def test_a_view_is_at_any_time_what_figure_3_selects(boxes: NDArray[np.int32], d
 def test_views_are_pushed_together_before_all_memory_of_the_pool_is_written_to() -> None:
     pool = empty_pool(1000, 2)
     assert MARGIN < pool.end[0] < pool.words.size
-    squeezed = squeeze(pool, 2, spare=50_000)
-    assert squeezed.words is pool.words
-    assert pool.end[0] < squeezed.end[0] <= pool.words.size
-    assert squeeze(pool, 2, spare=100_000).words.size > pool.words.size
+    compacted = compact(pool, 2, spare=50_000)
+    assert compacted.words is pool.words
+    assert pool.end[0] < compacted.end[0] <= pool.words.size
+    assert compact(pool, 2, spare=100_000).words.size > pool.words.size

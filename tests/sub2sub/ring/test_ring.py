@@ -141,7 +141,7 @@ def change(history: History, layer: Ring, engine: RingEngine, cycle: int) -> Non
     population = descriptors(naive_boxes(layer.boxes, history.d))
     for number, contact in zip(peers.tolist(), contacts.tolist(), strict=True):
         engine.peers[number] = engine.peer(population[number])
-        engine.peers[number].forgot = cycle
+        engine.peers[number].last_removal = cycle
         engine.persistence.forget(number)
         if history.ring.join and contact >= 0 and contact not in peers:
             engine.contacts[number] = contact
@@ -203,8 +203,8 @@ def test_a_view_needs_what_figure_3_selects_whatever_was_refused_before(
             del view[data.draw(st.sampled_from(sorted(view)))]
             need.forget()
         unknown = [peer for peer in data.draw(st.permutations(others)) if peer.id not in view]
-        overlapping = [peer for peer in unknown if figure_3.may_be(peer)]
-        worth_offering = [peer for peer in unknown if need.may_be(peer)]
+        overlapping = [peer for peer in unknown if figure_3.may_be_needed(peer)]
+        worth_offering = [peer for peer in unknown if need.may_be_needed(peer)]
         taken, kept = figure_3.offer(list(view.values()), overlapping, cap)
         assert need.offer(list(view.values()), worth_offering, cap) == (taken, kept)
         view = {peer.id: peer for peer in [*view.values(), *taken] if peer.id in kept}
@@ -329,7 +329,7 @@ def test_a_clock_finer_than_cycles_tells_each_lasting_neighbour_once():
     own, other = (Descriptor.of(id, [0.0], [1.0]) for id in (1, 2))
     peer = RingPeer(own, RingSettings(hello_after=200))
     peer.consider([Link(other, 130)], 130)
-    told = [tick for tick in range(100, 1000, 100) if peer.lasting(tick, cycle=100)]
+    told = [tick for tick in range(100, 1000, 100) if peer.hellos_due(tick, cycle=100)]
     assert told == [400]  # the first tick 200 after 130
     peer.heard_from(other.id, 250)
-    assert not any(peer.lasting(tick, cycle=100) for tick in range(100, 1000, 100))
+    assert not any(peer.hellos_due(tick, cycle=100) for tick in range(100, 1000, 100))

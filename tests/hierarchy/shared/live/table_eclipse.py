@@ -19,7 +19,7 @@ from hierarchy.shared.live.table_wire import PROTOCOL
 from hierarchy.shared.settings import CamcastRoute
 from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.live.core import messages as m
-from sub2sub.live.virtual.liars import Liar
+from sub2sub.live.virtual.attackers import Attacker
 from sub2sub.live.virtual.machine import Machine
 from sub2sub.live.wire import format as wire
 from sub2sub.overlay.descriptors import Descriptor
@@ -101,14 +101,14 @@ class TableEclipse(Eclipse):
                 with contextlib.suppress(OSError, EOFError, TimeoutError):
                     async with asyncio.timeout(1.0):
                         reader, writer = await asyncio.open_connection(f"10.0.0.{number}", PORT)
-                        liar = Liar(reader, writer, PROTOCOL)
-                        victim = (await liar.ask(m.Join(1), m.Welcome)).links.peers[0]
+                        attacker = Attacker(reader, writer, PROTOCOL)
+                        victim = (await attacker.ask(m.Join(1), m.Welcome)).links.peers[0]
                         equals, above = self._tables_of_lies(victim)
                         self.invented = [*self.invented, *equals, *above][-400:]
                         told = [m.Mentions(tuple(peers), (0,) * len(peers)) for peers in (equals, above)]
                         for other in (*equals, *above):
-                            liar.say(t.Greet(7, other), victim.id, other.id)
-                        liar.say(t.Tables(8, equals[0], *told, m.Mentions()), victim.id, equals[0].id)
+                            attacker.say(t.Greet(7, other), victim.id, other.id)
+                        attacker.say(t.Tables(8, equals[0], *told, m.Mentions()), victim.id, equals[0].id)
                         await asyncio.sleep(0.05)
                         writer.close()
             await asyncio.sleep(0.5)

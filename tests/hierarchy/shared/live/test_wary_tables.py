@@ -116,8 +116,8 @@ def test_what_others_tell_costs_few_questions() -> None:
     )
     assert asked == CANDIDATES - 2 * TOLD
     for k in range(2 * REMEMBERED):
-        made.wary.answered(peer(k), made.now, lambda other: None)
-    assert len(made.wary._answered) == REMEMBERED
+        made.tables.answered(peer(k), made.now, lambda other: None)
+    assert len(made.tables._answered) == REMEMBERED
 
 
 def test_fresh_strangers_do_not_replace_entries_that_were_heard_from_lately() -> None:
@@ -160,7 +160,7 @@ def test_ranges_that_no_topic_has_are_not_taken() -> None:
     assert all(node._is_topics(peer(1, *each)) for each in ranges)
     for lie in ((low - 0.5, high), (low, high + 1.0), (low - 1.0, high), (-5.0, 1e300), (1e300, 1e300)):
         assert not node._is_topics(peer(1, *lie))
-    made.wary.is_known_range = node._is_topics
+    made.tables.is_known_range = node._is_topics
     assert probed(made.receive(t.Greet(1, peer(2)), peer(2).id, draws(), "10.1.0.2")) == {}
 
 

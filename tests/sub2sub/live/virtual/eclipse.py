@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from sub2sub.live import CoreSettings, Node, Received
 from sub2sub.live.core import messages as m
 from sub2sub.live.net.identity import bound_id
+from sub2sub.live.virtual.attackers import Attacker
 from sub2sub.live.virtual.conditions import Network
-from sub2sub.live.virtual.liars import Liar
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
 from sub2sub.live.wire import format as wire
@@ -158,21 +158,21 @@ class Eclipse:
                 with contextlib.suppress(OSError, EOFError, TimeoutError):
                     async with asyncio.timeout(1.0):
                         reader, writer = await asyncio.open_connection(f"10.0.0.{number}", PORT)
-                        liar = Liar(reader, writer)
-                        victim = (await liar.ask(m.Join(1), m.Welcome)).links.peers[0]
+                        attacker = Attacker(reader, writer)
+                        victim = (await attacker.ask(m.Join(1), m.Welcome)).links.peers[0]
                         invented = self._beside(victim)
                         self.invented = [*self.invented, *invented][-400:]
                         for other in invented:
-                            liar.say(m.Hello(other), victim.id, other.id)
-                            liar.say(m.Near(7, m.Mentions((other,), (0,))), victim.id, other.id)
-                            liar.say(m.Shuffle(8, m.Mentions((other,), (0,))), victim.id, other.id)
+                            attacker.say(m.Hello(other), victim.id, other.id)
+                            attacker.say(m.Near(7, m.Mentions((other,), (0,))), victim.id, other.id)
+                            attacker.say(m.Shuffle(8, m.Mentions((other,), (0,))), victim.id, other.id)
                             if self.attack.publishes:
                                 spam = m.Event(self.dice.randbytes(16), (self.dice.random(),), 0, b"")
-                                liar.say(spam, victim.id, other.id)
+                                attacker.say(spam, victim.id, other.id)
                         if self.attack.scattered:
                             nowhere = m.Mentions(tuple(self._nowhere() for _ in range(20)), (0,) * 20)
-                            liar.say(m.Near(7, nowhere), victim.id, nowhere.peers[-1].id)
-                            liar.say(m.Shuffle(8, nowhere), victim.id, nowhere.peers[-1].id)
+                            attacker.say(m.Near(7, nowhere), victim.id, nowhere.peers[-1].id)
+                            attacker.say(m.Shuffle(8, nowhere), victim.id, nowhere.peers[-1].id)
                         await asyncio.sleep(0.05)
                         writer.close()
             await asyncio.sleep(0.5)
