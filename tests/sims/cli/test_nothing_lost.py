@@ -73,8 +73,6 @@ def test_a_run_whose_settings_are_damaged_is_not_resumed(keep: float) -> None:
 def test_two_schedules_of_an_observer_write_one_row_per_cycle() -> None:
     kinds = ('"delivery", every=2', '"delivery", every=3', '"rings"', '"rings"')
     twice = f"observers=[{', '.join(f'{{kind={kind}}}' for kind in kinds)}]"
-        'observers=[{kind="delivery", every=2}, {kind="delivery", every=3}, {kind="rings"}, {kind="rings"}]'
-    )
     run("--set", twice)
     assert pq.read_table("r/delivery.parquet")["cycle"].to_pylist() == [0, 2, 3, 4]
     assert pq.read_table("r/rings.parquet")["cycle"].to_pylist() == [0, 1, 2, 3, 4]
