@@ -180,29 +180,19 @@ class GridMember(Member):
                 yield from super().receive(message, sender, dice)
 
     def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> m.Sends:
-        """Drop a peer that cannot be reached twice, but not from SCAMP's view; requests go on by another way.
+        """Forget a peer of the P-Grid that cannot be reached twice; requests go on by another way.
 
         One failure says little: if it were enough, a network that loses every seventh message would empty the
-        tables faster than meetings fill them.
+        tables faster than meetings fill them. Tables of members keep the peer until a search brings others:
+        right after a partition messages fail without being sent, and nobody else may have it in a table.
         """
         if self.suspects.is_silent_again(to.id):
             self.grid.peer.forget(to.id)
             if not self.keeps_scamp and to in self.known():
-                self._replace(to.id)
+                self._search_in = self.cycle
         yield from super().unreachable(to, message, dice)
         if isinstance(message, m.Route):
             yield from self.grid.route(message, self.cycle, WANTED, dice)
-
-    def _replace(self, id: int) -> None:
-        """Drop a peer from the tables that searches fill, and search anew.
-
-        The last one of a table stays until there is another: events could be sent to nobody until then.
-        """
-        self.found = [each for each in self.found if each.id != id] or self.found
-        for table in self.super_tables():
-            if any(entry.id != id for entry in table.entries):
-                table.drop(id)
-        self._search_in = self.cycle
 
     def doubt_above(self, to: m.Contact, dice: Dice) -> m.Sends:
         """Check super-contacts, unless searches bring others."""

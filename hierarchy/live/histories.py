@@ -6,7 +6,6 @@ its community, and along super-topic tables to all members of the communities ab
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from hierarchy.camcast.community import Event
@@ -15,8 +14,10 @@ from hierarchy.live.attackers import ATTACKS
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings, supertopics
 from hierarchy.live.process import Process
+from hierarchy.live.unsent import MOST as MOST_UNSENT
+from hierarchy.live.unsent import SPACE as SPACE_UNSENT
 from hierarchy.membership.scamp.settings import ScampSettings
-from sub2sub.live.virtual.faults import FAULTS
+from sub2sub.live.virtual.faults import FAULTS, FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant, Plan
 from sub2sub.live.virtual.invariants import beyond, host_excesses
 
@@ -60,6 +61,10 @@ class Participating(Participant):
 
         await process.community(self.topic).subscribe(note)
 
+    async def say_goodbye(self) -> None:
+        """Leave the community."""
+        await self.process.leave()
+
     @property
     def member(self) -> Member:
         """Its one membership."""
@@ -75,6 +80,8 @@ class Participating(Participant):
             ("holders", len(member.scamp.inward), member.scamp.most),
             ("super-contacts", len(member.supers.entries), member.supers.z),
             ("events seen", len(member.seen), member.settings.memory),
+            ("events to send again", len(member.unsent), MOST_UNSENT),
+            ("bytes of events to send again", member.unsent.held, SPACE_UNSENT),
         )
 
 
@@ -93,6 +100,10 @@ class CommunityHistory(History):
     def faults(self) -> list[Fault]:
         """Faults of machines and of the network, and lies."""
         return [*FAULTS, *ATTACKS]
+
+    def further_faults(self) -> list[Fault]:
+        """Leaving, and long absences."""
+        return FURTHER
 
     def new_participant(self, number: int) -> Participating:
         """A process."""
@@ -141,9 +152,9 @@ class CommunityHistory(History):
             publisher = self.dice.choice(live)
             community = publisher.process.community(publisher.topic)
             task = publisher.machine.start(community.publish(upward=1.0))
-            await asyncio.wait([task], timeout=2 * SPREAD * PERIOD)  # it may crash while it waits to publish
-            if task.done() and not task.cancelled():
-                self._wanted[task.result()] = self._wants(publisher.topic)
+            event = await self._finish(task, 2 * SPREAD)
+            if event is not None:
+                self._wanted[event] = self._wants(publisher.topic)
 
     def missing(self) -> list[str]:
         """Which process did not get an event."""

@@ -143,8 +143,8 @@ class Member(TopicsAbove):
             self.scamp.parted.clear()  # those told to make room have done so
         held = {link.peer.id: link.expires - self.scamp.grace for link in self.scamp.view}
         for id, message in self.liveness.gone(self.cycle):
-            is_over = held.get(id, 0) <= self.cycle  # then it makes room for its next lease, and has no heir
-            if len(self.scamp.view) == 1 and id in held and (is_over or not message.heir):
+            is_over = held.get(id, 0) <= self.cycle  # then it makes room for its next lease, and names none
+            if len(self.scamp.view) == 1 and id in held and (is_over or not message.by):
                 yield from self._drop(id, dice)
             elif is_over:
                 self.scamp.drop(id)
@@ -289,7 +289,7 @@ class Member(TopicsAbove):
                 | m.Weigh(holder=other)
             ) if other.topic != self.own.topic:
                 self.counts["ignored"] += 1
-            case m.Replace() if any(heir.topic != self.own.topic for heir in message.heir):
+            case m.Replace() if any(other.topic != self.own.topic for other in message.by):
                 self.counts["ignored"] += 1
             case m.Replace():
                 yield from self._doubt(message, sender, dice)

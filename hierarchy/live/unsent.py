@@ -40,6 +40,9 @@ class Unsent:
     def __init__(self) -> None:
         self._waiting: dict[tuple[int, bytes], _Waiting] = {}
 
+    def __len__(self) -> int:
+        return len(self._waiting)
+
     @property
     def held(self) -> int:
         """Bytes that wait."""

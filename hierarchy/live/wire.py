@@ -156,7 +156,7 @@ CHECKS: dict[str, Check] = {
     "wish": lambda value, where: integer(value, where, 3),
     "key": number,
     "known": lambda value, where: integer(value, where, 1 << 32),
-    "heir": lambda value, where: tuple(_contact(item, where) for item in items(value, where, 1)),
+    "by": lambda value, where: tuple(_contact(item, where) for item in items(value, where, 1)),
     "newcomer": _contact,
     "server": _contact,
     "holder": _contact,

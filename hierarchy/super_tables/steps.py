@@ -35,6 +35,14 @@ def adopt(state, slots, peers, contacts, z):
 
 
 @kernel
+def merge_all(state, slots, slot, member, place, candidates, limit):
+    """Merge candidates into a member's table of at most `limit` entries; note whether it changed."""
+    for candidate in candidates:
+        if candidate >= 0 and merge(state.topic, state.table[member, place], limit, slots, slot, candidate):
+            state.fresh[member, place] = 1
+
+
+@kernel
 def deactivate(state, slots):
     """Empty the tables of branches above a chain that has members again."""
     for member in range(len(state.topic)):
@@ -81,12 +89,9 @@ def pass_on(tables, limits, present, channel, key):
                 k += 1
                 if not through or not present[to]:
                     continue
-                row = state.table[to, place]
-                sent, k = check(row, to, limits.tries, channel, own, k)
+                sent, k = check(state.table[to, place], to, limits.tries, channel, own, k)
                 messages += sent
-                for candidate in state.table[member, place]:
-                    if candidate >= 0 and merge(state.topic, row, limits.z[t], slots, slot, candidate):
-                        state.fresh[to, place] = 1
+                merge_all(state, slots, slot, to, place, state.table[member, place], limits.z[t])
     return messages
 
 
@@ -124,9 +129,7 @@ def keep_updated(tables, limits, p_sel, present, channel, key):
                 if not through:
                     continue
                 k = answer(tables, slot, scope, other, limits.z[t], reply, own, k)
-                for candidate in reply:
-                    if candidate >= 0 and merge(state.topic, row, limits.z[t], slots, slot, candidate):
-                        state.fresh[member, slot - slots.first[t]] = 1
+                merge_all(state, slots, slot, member, slot - slots.first[t], reply, limits.z[t])
     return messages
 
 
@@ -168,10 +171,7 @@ def take_found(state, slots, requests, found, z, cycle, timeout):
         member, slot = requests[number, 0], requests[number, 1]
         t = state.topic[member]
         place = slot - slots.first[t]
-        row = state.table[member, place]
-        for candidate in found[number]:
-            if candidate >= 0 and merge(state.topic, row, z[t], slots, slot, candidate):
-                state.fresh[member, place] = 1
+        merge_all(state, slots, slot, member, place, found[number], z[t])
         state.due[member, place] = cycle + timeout
-        if table_place(state.topic, row, slots, slot) == 0:
+        if table_place(state.topic, state.table[member, place], slots, slot) == 0:
             state.scope[member, place] = 0

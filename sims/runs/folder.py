@@ -145,8 +145,7 @@ class RunWriter(RunFolder):
         writer = cls(path, {**manifests.begin_manifest(kind, name, seed=seed, cycles=cycles), "seconds": 0.0})
         if was_a_run:
             writer._clear()
-        manifests.write_manifest(path, writer.manifest)
-        return writer
+        return writer._begin()
 
     @classmethod
     def resume(cls, path: Path, cycles: int | None = None) -> RunWriter:
@@ -159,8 +158,7 @@ class RunWriter(RunFolder):
             writer._log.close()
             raise InputError(f"{path}: expected a run that is not done")
         writer.manifest["state"] = "running"
-        manifests.write_manifest(path, writer.manifest)
-        return writer
+        return writer._begin()
 
     @classmethod
     def reopen(cls, path: Path) -> RunWriter:
@@ -201,6 +199,15 @@ class RunWriter(RunFolder):
         """Add a line to the log."""
         self._log.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {text}\n")
         self._log.flush()
+
+    def _begin(self) -> RunWriter:
+        """Write the manifest; a run that is stopped meanwhile has ended, too."""
+        try:
+            manifests.write_manifest(self.path, self.manifest)
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
 
     def __enter__(self) -> RunWriter:
         return self

@@ -117,54 +117,55 @@ def _look_ahead(views, peers, k):
         prefetch_row(views.links, np.int64(views.partner[i]))
 
 
+@rule
+def _shuffle_with(q, i, views, settings, faults, draws, scratch):
+    """Let i shuffle with q; return whether it got an answer."""
+    view, size, spent, (there, back) = views.links, views.size, views.sent, scratch
+    row, left = view[i], np.int64(size[i])
+    place = np.int64(-1) if views.again[i] else place_of(row, q)
+    if place >= 0:
+        left -= 1
+        row[place] = row[left]
+        row[left] = FREE
+        size[i] = left
+    copies, undelivered = sends(faults, i, q, draw(draws, REQUEST), settings.tries)
+    spent[i, 0] += copies
+    if undelivered:
+        return False
+    sent = sample(left, min(settings.shuffle - 1, left), draws, SENT)
+    going = take(row, sent, there)
+    there[going] = link(i, settings.cycle)
+    going += 1
+
+    partner_row, partner_size = view[q], np.int64(size[q])
+    answered = sample(partner_size, min(settings.shuffle, partner_size), draws, ANSWERED)
+    coming = take(partner_row, answered, back)
+    own_news = shuffle_news(i, row, back, coming)
+    partner_news = shuffle_news(q, partner_row, there, going)
+    size[q] = shuffle_merge(partner_row, partner_size, settings.room, answered, there, partner_news)
+    copies, undelivered = sends(faults, q, i, draw(draws, REPLY), settings.tries)
+    spent[q, 0] += copies
+    spent[i, 1] += going
+    spent[q, 1] += coming
+    if undelivered:
+        return False
+    size[i] = shuffle_merge(row, left, settings.room, sent, back, own_news)
+    return True
+
+
 @hot
 def _shuffle(views, settings, faults, key, scratch, peers, counts):
     """Let peers shuffle with their partners, one after the other."""
-    view, size, lost = views.links, views.size, views.lost
-    room, shuffle, tries, cycle = settings.room, settings.shuffle, settings.tries, settings.cycle
-    there, back = scratch[0], scratch[1]
-    failed, spent = 0, views.sent
+    pair, lost = (scratch[0], scratch[1]), views.lost
     for k in range(peers.shape[0]):
         _look_ahead(views, peers, k)
         i = np.int64(peers[k])
         q, again = np.int64(views.partner[i]), views.again[i]
-        row, left = view[i], np.int64(size[i])
-        place = np.int64(-1) if again else place_of(row, q)
-        if place >= 0:
-            left -= 1
-            row[place] = row[left]
-            row[left] = FREE
-            size[i] = left
-        draws = peer_key(key, i)
-        sent_times, undelivered = sends(faults, i, q, draw(draws, REQUEST), tries)
-        spent[i, 0] += sent_times
-        if undelivered:
-            failed += 1
+        if not _shuffle_with(q, i, views, settings, faults, peer_key(key, i), pair):
+            counts[0] += 1
             lost[i] = remember(lost[i], q, again)
-            continue
-        sent = sample(left, min(shuffle - 1, left), draws, SENT)
-        going = take(row, sent, there)
-        there[going] = link(i, cycle)
-        going += 1
-
-        partner_row, partner_size = view[q], np.int64(size[q])
-        answered = sample(partner_size, min(shuffle, partner_size), draws, ANSWERED)
-        coming = take(partner_row, answered, back)
-        own_news = shuffle_news(i, row, back, coming)
-        partner_news = shuffle_news(q, partner_row, there, going)
-        size[q] = shuffle_merge(partner_row, partner_size, room, answered, there, partner_news)
-        sent_times, undelivered = sends(faults, q, i, draw(draws, REPLY), tries)
-        spent[q, 0] += sent_times
-        spent[i, 1] += going
-        spent[q, 1] += coming
-        if undelivered:
-            failed += 1
-            lost[i] = remember(lost[i], q, again)
-            continue
-        if again:
+        elif again:
             lost[i] = -1
-        size[i] = shuffle_merge(row, left, room, sent, back, own_news)
-    counts[0] += failed
 
 
 class Cyclon(LayerBase):

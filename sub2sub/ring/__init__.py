@@ -1,4 +1,4 @@
 """Ring links: the neighbours that Figure 3 of Sub-2-Sub selects, found by exchanging with ring neighbours.
 
-`layer` says which peers exchange, `offers` what is offered, `view` what is kept, `pool` where it is stored.
+`layer` runs a cycle, `exchange` an exchange; `offers` chooses links, `view` keeps some, `pool` stores them.
 """

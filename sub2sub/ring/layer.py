@@ -139,39 +139,53 @@ class Ring:
         """Let every live peer exchange with a ring neighbour."""
         settings, key = StepSettings.of(self.settings, cycle), cycle_key(self.seed, STREAM, cycle)
         self._space.begin(threads())
-        faults, verifying = network.faults(), cycle_key(self.seed, VERIFYING, cycle)
-        sent = np.zeros((threads(), len(self.boxes), SENT), np.int32)
-        tries, copies = self.tries, np.zeros((threads(), len(self.boxes), 2), np.int32)
-        probes = [
-            Probes(faults, verifying, np.zeros(2, np.int64), own, tries, seen)
-            for own, seen in zip(sent, copies, strict=True)
-        ]
+        probes = self._probes(cycle, network)
         self._tell_changes(settings, probes[0])
-        joins, join_failed, join_links = self._join_newcomers(settings, probes[0])
+        self._join_newcomers(settings, probes[0])
         mentioned = self._mentioned(cycle)
         self._exchange(settings, probes, key, mentioned)
         if self.settings.hello:
             self._say_hello(settings, probes, np.uint64(peer_key(key, len(self.boxes))))
-        self._copies = MEMORY * self._copies + copies.sum(axis=0)
+        self._copies = MEMORY * self._copies + sum(each.copies for each in probes)
+        self._sent = np.asarray(sum(each.sent for each in probes))
+        return self._costs(probes, self._links_per_message(cycle, network, mentioned))
+
+    def _probes(self, cycle: int, network: Network) -> list[Probes]:
+        """Probes for each thread, with its own counts."""
+        n, faults, tries = len(self.boxes), network.faults(), self.tries
+        key = cycle_key(self.seed, VERIFYING, cycle)
+        return [
+            Probes(
+                faults, key, np.zeros(2, np.int64), np.zeros((n, SENT), np.int32), tries,
+                np.zeros((n, 2), np.int32),
+            )
+            for _ in range(threads())
+        ]  # fmt: skip
+
+    def _costs(self, probes: list[Probes], links: float) -> dict[str, int]:
+        """Messages, bytes and other counts of a cycle, given the mean number of links in a message."""
         messages, failed, offered, taken, hellos, _ = (int(count) for count in self._space.counts())
-        asked, (small, unanswered) = self._space.asked(), np.sum([each.counts for each in probes], axis=0)
-        join_bytes = HEADER * joins + (DESCRIPTOR + RANGE * self.d) * (joins + join_links)
-        exchange_bytes = self._bytes(messages, hellos, cycle, network, mentioned)
-        hello = HEADER + DESCRIPTOR + RANGE * self.d
-        each = (exchange_bytes - hellos * hello) / max(messages, 1), hello, HEADER, join_bytes / max(joins, 1)
-        self._sent, self._each = sent.sum(axis=0), np.array(each)
+        joins, join_failed, join_links = (int(count) for count in self._asked.counts)
+        small, unanswered = (int(count) for count in np.sum([each.counts for each in probes], axis=0))
+        asked, cuts, given_up, _, _ = (int(count) for count in self._space.asked())
+        descriptor = DESCRIPTOR + RANGE * self.d
+        hello = HEADER + descriptor  # of the sender, which all messages but probes contain
+        exchange_bytes = hello * messages + descriptor * round(messages * links)
+        join_bytes = hello * joins + descriptor * join_links
+        each = exchange_bytes / max(messages, 1), hello, HEADER, join_bytes / max(joins, 1)
+        self._each = np.array(each)  # by kind, as in `Probes.sent`
         return {
-            "messages": messages + hellos + int(small) + joins,
-            "failed": failed + int(unanswered) + join_failed,
-            "bytes": exchange_bytes + HEADER * int(small) + join_bytes,
+            "messages": messages + hellos + small + joins,
+            "failed": failed + unanswered + join_failed,
+            "bytes": exchange_bytes + hello * hellos + HEADER * small + join_bytes,
             "offered": offered,
             "taken": taken,
             "hellos": hellos,
-            "verifying": int(small),
+            "verifying": small,
             "joining": joins,
-            "asked": int(asked[0]),
-            "cuts": int(asked[1]),
-            "given_up": int(asked[2]),
+            "asked": asked,
+            "cuts": cuts,
+            "given_up": given_up,
         }
 
     def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -253,8 +267,8 @@ class Ring:
         if self.settings.tell_changes:
             self._changed = np.concatenate([self._changed, np.stack([old, new], axis=1).astype(np.int64)])
 
-    def _join_newcomers(self, settings: StepSettings, probes: Probes) -> tuple[int, int, int]:
-        """Let newcomers ask for neighbours; return messages, unanswered questions, and links received."""
+    def _join_newcomers(self, settings: StepSettings, probes: Probes) -> None:
+        """Let newcomers ask for their neighbours."""
         waiting, feeds = np.flatnonzero(self._contact >= 0), self._feeds()
         self._asked.counts[:] = 0
         for newcomer in waiting[probes.faults.alive[waiting] == 1]:
@@ -264,16 +278,12 @@ class Ring:
                 self._asked, newcomer, self._contact[newcomer],
             )  # fmt: skip
         self._contact[waiting] = -1
-        messages, failed, links = (int(count) for count in self._asked.counts)
-        return messages, failed, links
 
-    def _bytes(self, exchanged: int, hellos: int, cycle: int, network: Network, mentioned: Feeds) -> int:
-        """Bytes of messages: each has its sender's descriptor, those of exchanges also selected links."""
+    def _links_per_message(self, cycle: int, network: Network, mentioned: Feeds) -> float:
+        """Mean number of links that a message of an exchange contains."""
         pool = self.pool
         links = Links(self.d, self.boxes, NO_HOSTS, *mentioned, pool.start, pool.size, pool.peer)
-        held = links_per_message(links, self.labels.boxes, network.alive, self.seed, cycle)
-        descriptors = exchanged + hellos + round(exchanged * held)
-        return HEADER * (exchanged + hellos) + (DESCRIPTOR + RANGE * self.d) * descriptors
+        return links_per_message(links, self.labels.boxes, network.alive, self.seed, cycle)
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Empty the ring views of `peers`, which ask for neighbours in the next step.

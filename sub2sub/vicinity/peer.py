@@ -58,6 +58,25 @@ def _by_fours(a: Descriptor, b: Descriptor) -> float:
     return total
 
 
+def _overlapping_first(target: Descriptor, links: Sequence[Link], wanted: int) -> list[Link]:
+    """The `wanted` links nearest to `target`, of equals the first; those that overlap are the nearest."""
+    nearest: list[Link] = []
+    apart: list[Link] = []
+    exact: list[float] = []
+    for link in links:
+        if len(nearest) == wanted:
+            return nearest
+        far = _exact(target, link[0])
+        if far < 0.0:
+            nearest.append(link)
+        else:
+            apart.append(link)
+            exact.append(far)
+    gaps = np.minimum(np.maximum(exact, LEAST), MOST).astype(np.float32).tolist()
+    order = sorted(range(len(apart)), key=gaps.__getitem__)
+    return nearest + [apart[k] for k in order[: wanted - len(nearest)]]
+
+
 @dataclass(eq=False)
 class VicinityPeer:
     """The proximity links of one peer: the nearest it has seen.
@@ -156,23 +175,8 @@ class VicinityPeer:
         wanted = self.settings.shuffle - 1
         if self.settings.tie == Tie.SEQUENCE:
             nearest = sorted(links, key=lambda link: self.gap(target, link.peer))[:wanted]
-        else:  # nothing is nearer than any peer that overlaps
-            nearest = []
-            apart: list[Link] = []
-            exact: list[float] = []
-            for link in links:
-                if len(nearest) == wanted:
-                    break
-                far = _exact(target, link[0])
-                if far < 0.0:
-                    nearest.append(link)
-                else:
-                    apart.append(link)
-                    exact.append(far)
-            else:
-                gaps = np.minimum(np.maximum(exact, LEAST), MOST).astype(np.float32).tolist()
-                order = sorted(range(len(apart)), key=gaps.__getitem__)
-                nearest += [apart[k] for k in order[: wanted - len(nearest)]]
+        else:
+            nearest = _overlapping_first(target, links, wanted)
         return [*nearest, Link(self.own, now)]
 
     def _accept(self, received: Sequence[Link], now: int, first: int, dice: Dice) -> None:

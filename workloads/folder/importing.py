@@ -7,6 +7,7 @@ of strings.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -179,19 +180,23 @@ def _write_workload(
     def numbered(start: int, stop: int) -> list[NDArray[Any]]:
         return [np.arange(start, stop), ring_ids(seed, start, stop)]
 
-    aside = [RejectedFile(kind, on_bad) for kind in ("topics", "subscriptions", "events")]
-    if bad_topics is not None:
-        aside[0].add(dict(zip(bad_topics.rows.tolist(), bad_topics.reasons, strict=True)))
-    subscribers = _write_parts(out / "subscriptions", boxes, schema, numbered, aside[1])
-    if not subscribers:
-        raise InputError(f"{out}: expected at least one subscription to import, there is none")
-    published = 0
-    if points is not None:
-        published = _write_parts(
-            out / "events", points, layout.event_schema(names), lambda a, b: [np.arange(a, b)], aside[2]
-        )
-    for rejected in aside:
-        rejected.write(out)
+    with ExitStack() as files:
+        aside = [
+            files.enter_context(closing(RejectedFile(kind, on_bad)))
+            for kind in ("topics", "subscriptions", "events")
+        ]
+        if bad_topics is not None:
+            aside[0].add(dict(zip(bad_topics.rows.tolist(), bad_topics.reasons, strict=True)))
+        subscribers = _write_parts(out / "subscriptions", boxes, schema, numbered, aside[1])
+        if not subscribers:
+            raise InputError(f"{out}: expected at least one subscription to import, there is none")
+        published = 0
+        if points is not None:
+            published = _write_parts(
+                out / "events", points, layout.event_schema(names), lambda a, b: [np.arange(a, b)], aside[2]
+            )
+        for rejected in aside:
+            rejected.write(out)
     counts = {rejected.kind: rejected.count for rejected in aside if rejected.count}
     manifest = {"attributes": names, "seed": seed, "subscribers": subscribers, "events": published}
     layout.write_manifest(out, {**manifest, **more, "rejected": counts})

@@ -76,6 +76,10 @@ class RejectedFile:
             row, reason = self.first
             raise InputError(f"{self.kind}: none of {self.count} rows can be used, row {row}: {reason}")
 
+    def close(self) -> None:
+        """Delete the temporary file."""
+        self.file.close()
+
     def write(self, out: Path) -> None:
         """Write them to the folder, if there are any."""
         if not self.count:

@@ -129,16 +129,16 @@ class ScampPeer:
 
     def leave(self, cycle: int) -> Sends:
         """Let all but c + 1 of the members that know this one replace it, and delete all state."""
-        heirs, holders = self.view, self.inward
+        entries, holders = self.view, self.inward
         for i, holder in enumerate(holders):
             message = Replace((), 0)
-            if heirs and i < len(holders) - self.settings.c - 1:
-                heir = heirs[i % len(heirs)]
-                if heir.peer.id != holder.id:
-                    message = Replace((heir.peer,), max(heir.expires - self.grace - cycle, 0))
+            if entries and i < len(holders) - self.settings.c - 1:
+                entry = entries[i % len(entries)]
+                if entry.peer.id != holder.id:
+                    message = Replace((entry.peer,), max(entry.expires - self.grace - cycle, 0))
             yield Send(holder, message)
-        for heir in heirs:
-            yield Send(heir.peer, Dropped())
+        for entry in entries:
+            yield Send(entry.peer, Dropped())
         yield from self._end_earlier_lease(len(self._outdated))
         self.view, self.inward, self.lease_end = [], [], 0
         self.contact, self.served, self.asked = None, False, -1
@@ -244,8 +244,8 @@ class ScampPeer:
                     yield from self._end_earlier_lease(1)
             case Replace():
                 if self.drop(sender):
-                    for heir in message.heir:
-                        yield from self.keep(heir, message.lease, cycle)
+                    for other in message.by:
+                        yield from self.keep(other, message.lease, cycle)
             case Dropped():
                 self._forget_holder(sender)
             case Beat():

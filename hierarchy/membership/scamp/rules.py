@@ -236,14 +236,14 @@ def unsubscribe(views, member, c, channel, own, k):
             continue
         drop(views, holder, place)
         if i < known_by - c - 1 and size > 0:
-            heir = np.int64(views.partial[member, i % size])
-            if heir != holder and find(views.partial[holder], views.size[holder], heir) < 0:
-                keep(views, holder, heir, views.expires[member, i % size])  # the lease that the leaver knows
+            other = np.int64(views.partial[member, i % size])
+            if other != holder and find(views.partial[holder], views.size[holder], other) < 0:
+                keep(views, holder, other, views.expires[member, i % size])  # the lease that the leaver knows
     for i in range(size):
-        heir = np.int64(views.partial[member, i])
-        place = find(views.inward[heir], views.in_size[heir], member)
+        other = np.int64(views.partial[member, i])
+        place = find(views.inward[other], views.in_size[other], member)
         if place >= 0:
-            remove_at(views.inward, views.in_size, heir, place)
+            remove_at(views.inward, views.in_size, other, place)
     clear(views, member)
     return messages, k
 

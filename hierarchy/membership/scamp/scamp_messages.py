@@ -45,7 +45,7 @@ class Kept:
 class Replace:
     """The sender's subscription has ended; replace it by this member, if there is one."""
 
-    heir: tuple[Contact, ...]
+    by: tuple[Contact, ...]
     lease: int
 
 

@@ -7,7 +7,6 @@ events. Events go by either way.
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from hierarchy.shared.live.shared_core import SharedCore, is_topical
@@ -15,7 +14,8 @@ from hierarchy.shared.live.shared_node import SharedNode
 from hierarchy.shared.router import range_neighbours
 from hierarchy.shared.settings import CamcastRoute
 from hierarchy.topics import NestedRanges, TopicTree
-from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Participant
+from sub2sub.live.virtual.faults import FURTHER
+from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, Participant
 from sub2sub.live.virtual.invariants import beyond
 from sub2sub.live.virtual.rings import RingHistory, Subscriber
 
@@ -55,7 +55,7 @@ class SharedSubscriber(Subscriber):
         await node.__aenter__()
         self.node = node
         for number, (low, high) in enumerate(self.boxes):
-            note = self._note(low, high)
+            note = self._note(number)
             if number == 0 and self.topic is not None:
                 await node.subscribe_topic(self.topic, note)
             else:
@@ -93,6 +93,10 @@ class SharedHistory(RingHistory):
         """A subscriber."""
         return SharedSubscriber(self, number)
 
+    def further_faults(self) -> list[Fault]:
+        """Leaving, and long absences."""
+        return FURTHER
+
     def is_whole(self) -> bool:
         """Whether the rings are complete, and the tables lead from each topic to all that want it."""
         live = {core.own.id: core for who in self.participants if who.is_live for core in who.cores()}
@@ -123,6 +127,6 @@ class SharedHistory(RingHistory):
         topic = publisher.topic
         assert topic is not None
         task = publisher.machine.start(publisher.node.publish_topic(topic, b"", TO_ALL))
-        await asyncio.wait([task], timeout=2 * SPREAD * PERIOD)
-        if task.done():
-            self.expect(task.result().name, [float(self.topics.point(topic))])
+        published = await self._finish(task, 2 * SPREAD)
+        if published:
+            self.expect(published.name, [float(self.topics.point(topic))])

@@ -1,79 +1,59 @@
-"""The messages that live peers of the shared overlay have besides those of `sub2sub.live.core.messages`.
+"""The messages of live peers of the shared overlay, in addition to `sub2sub.live.core.messages`.
 
-As there, a reply carries the number of its request, and peers are mentioned with the age of the news.
+As there, a reply carries the number of its request, and peers are mentioned with ages.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.live.core.messages import Extension, Mentions, packed_numbers
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.live.core.messages import (
+    Extension,
+    Mentions,
+    Numbered,
+    WithLinks,
+    WithSender,
+    packed_numbers,
+)
 
 
-@dataclass(frozen=True)
-class Alike(Extension):
+class Alike(WithLinks, Extension):
     """VICINITY's request over the points (low, high); the last mention is the sender itself."""
 
-    exchange: int
-    links: Mentions
+
+class AlikeBack(WithLinks, Extension):
+    """VICINITY's reply over points, of the same form."""
+
+
+class Greet(WithSender, Extension):
+    """The sender has accepted the receiver into one of its tables."""
+
+
+class Greeted(Numbered, Extension):
+    """The answer to a greeting."""
+
+
+class Inquire(WithSender, Extension):
+    """A question to a peer of a supertopic or subtopic: some equals, and ways to the sender's topic."""
+
+
+class Ways(WithLinks, Extension):
+    """The answer to `Inquire`."""
 
 
 @dataclass(frozen=True)
-class AlikeBack(Extension):
-    """Its reply, of the same form."""
+class Tables(WithSender, Extension):
+    """All tables of the sender, to an equal."""
 
-    exchange: int
-    links: Mentions
-
-
-@dataclass(frozen=True)
-class Greet(Extension):
-    """The sender has the receiver in one of its tables from now on."""
-
-    exchange: int
-    sender: Descriptor
-
-
-@dataclass(frozen=True)
-class Greeted(Extension):
-    """The receiver is there."""
-
-    exchange: int
-
-
-@dataclass(frozen=True)
-class Inquire(Extension):
-    """A peer asks another, above it or below, for its community and for ways to the sender's own."""
-
-    exchange: int
-    sender: Descriptor
-
-
-@dataclass(frozen=True)
-class Ways(Extension):
-    """The answer."""
-
-    exchange: int
-    links: Mentions
-
-
-@dataclass(frozen=True)
-class Tables(Extension):
-    """Everything a peer tells an equal."""
-
-    exchange: int
-    sender: Descriptor
     equals: Mentions
     above: Mentions
     below: Mentions
 
 
 @dataclass(frozen=True)
-class TablesBack(Extension):
-    """What the equal tells in turn."""
+class TablesBack(Numbered, Extension):
+    """All tables of the equal, in reply."""
 
-    exchange: int
     equals: Mentions
     above: Mentions
     below: Mentions
@@ -81,7 +61,7 @@ class TablesBack(Extension):
 
 @dataclass(frozen=True)
 class Routed(Extension):
-    """An event on its way by CAMCAST's routing, with what its publisher chose (`CamcastRoute`).
+    """An event that is forwarded by CAMCAST's routing, with its publisher's settings (`CamcastRoute`).
 
     It may be signed (`sub2sub.live.net.signatures`).
     """
@@ -98,6 +78,6 @@ class Routed(Extension):
 
     @property
     def signed(self) -> bytes:
-        """What a signature is of: the kind, and all but the number of hops, which changes on the way."""
+        """The bytes that are signed: the kind, and all fields but the number of hops, which changes."""
         numbers = packed_numbers(self.point) + packed_numbers((self.c, self.g, self.a))
         return b"event by tables" + self.name + numbers + self.data

@@ -1,1 +1,1 @@
-"""One live peer without clock and socket: what it makes of ticks, messages and silence."""
+"""One live peer without clock and socket: how it reacts to ticks, messages and missing answers."""

@@ -34,8 +34,6 @@ class RingExchanges:
     exchanges : Exchanges
     fed : callable
         The present links of the layers below.
-    questions : int
-        Peers that a newcomer asks at once after its walk.
     wary : bool
         Whether the candidates of a message are dropped after `SILENT` of them did not answer.
     skips_turn : callable
@@ -45,14 +43,16 @@ class RingExchanges:
     ----------
     teller : str
         The host whose message is being handled, "" during the peer's own turns.
+    questions : int
+        Peers that a newcomer asks at once after its walk.
     """
 
     def __init__(
         self, ring: RingPeer, clock: Clock, exchanges: Exchanges, fed: Callable[[], list[Link]],
-        questions: int = QUESTIONS, wary: bool = False, skips_turn: Callable[[], bool] = lambda: False,
+        wary: bool = False, skips_turn: Callable[[], bool] = lambda: False,
     ) -> None:  # fmt: skip
         self.ring, self.clock, self.exchanges, self.fed = ring, clock, exchanges, fed
-        self.questions, self.wary, self.skips_turn = questions, wary, skips_turn
+        self.questions, self.wary, self.skips_turn = QUESTIONS, wary, skips_turn
         self._is_brief = False
         self.teller = ""
         self._probes: list[m.Send] = []

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Any
 
-from sub2sub.live.core.host_addresses import is_loopback, is_numeric
+from sub2sub.live.core.host_addresses import host_of, is_loopback, is_numeric
 from sub2sub.live.net.budgets import Buckets
 from sub2sub.live.net.channel import Address, Channel, Reader
 from sub2sub.live.wire.limits import Limits
@@ -142,7 +142,7 @@ class Connections:
         loop = asyncio.get_running_loop()
         channel = self._outgoing.get(to)
         if channel is None:
-            if loop.time() < self._failures.get(to, (0, 0.0))[1]:
+            if self._backs_off(to, loop.time()):
                 loop.call_soon(failed)
                 return
             pause = self._pause_before_dial(to, teller, loop.time())
@@ -308,10 +308,22 @@ class Connections:
     def _note_failure(self, to: Address) -> None:
         self.counts["unreachable"] += 1
         times = self._failures.pop(to, (0, 0.0))[0] + 1
-        pause = min(self.limits.back_off * 2 ** min(times - 1, 30), self.limits.most_back_off)
-        self._failures[to] = times, asyncio.get_running_loop().time() + pause
+        self._failures[to] = times, asyncio.get_running_loop().time()
         while len(self._failures) > self.limits.remembered:
             self._failures.popitem(last=False)
+
+    def _backs_off(self, to: Address, now: float) -> bool:
+        """Whether an address is not to be tried again yet.
+
+        One whose host is connected to this node now is there, and can be reached again after a partition.
+        """
+        if to not in self._failures:
+            return False
+        (times, last), limits = self._failures[to], self.limits
+        if host_of(to[0]) in self._from and not is_loopback(to[0]):
+            times = 1
+        pause: float = limits.back_off * 2 ** min(times - 1, 30)
+        return now < last + min(pause, limits.most_back_off)
 
     def _admits(self, host: str) -> bool:
         """Whether there is room for one more; if need be, the host with most connections makes room."""

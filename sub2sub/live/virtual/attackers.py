@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from sub2sub.live.core import messages as m
@@ -26,6 +26,16 @@ class Attacker:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, protocol: Protocol = wire.PROTOCOL
     ) -> None:
         self.reader, self.writer, self.protocol = reader, writer, protocol
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def connected(
+        cls, to: tuple[str, int], protocol: Protocol = wire.PROTOCOL
+    ) -> AsyncIterator[Attacker]:
+        """Connect to a victim; the connection ends here, not when Python collects garbage."""
+        reader, writer = await asyncio.open_connection(*to)
+        with contextlib.closing(writer):
+            yield cls(reader, writer, protocol)
 
     def say(self, message: Any, to: int = 0, sender: int = 1) -> None:
         """Send a frame with any sender."""
@@ -53,10 +63,9 @@ async def visit(
             for victim in history.participants:
                 with contextlib.suppress(OSError, EOFError, TimeoutError):
                     async with asyncio.timeout(PERIOD):
-                        reader, writer = await asyncio.open_connection(victim.host, PORT)
-                        await attack(Attacker(reader, writer, protocol), victim)
-                        await asyncio.sleep(0.1 * PERIOD)
-                        writer.close()
+                        async with Attacker.connected((victim.host, PORT), protocol) as attacker:
+                            await attack(attacker, victim)
+                            await asyncio.sleep(0.1 * PERIOD)
             await asyncio.sleep(0.5 * PERIOD)
 
     await asyncio.wait([machine.start(program())])

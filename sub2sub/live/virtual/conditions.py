@@ -190,9 +190,11 @@ class Network:
             self.loop.call_at(at, end.other.arrive, None)
 
     def shut_down(self) -> None:
-        """Let the tasks of crashed and stopped machines end; no more messages are delivered."""
+        """End all connections, and let the tasks of crashed and stopped machines end."""
         self._down = True
         for machine in self.machines:
+            for end in list(machine.ends):
+                end.die(silent=True)
             machine.crashed = False
             machine.resume()
 

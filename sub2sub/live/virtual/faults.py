@@ -6,7 +6,9 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from sub2sub.live.virtual.history import PERIOD, History
+from sub2sub.live.virtual.history import PERIOD, Fault, History
+
+LONG = (20.0, 60.0)  # cycles
 
 
 async def _a_while(history: History, least: float = 1.0, most: float = 8.0) -> None:
@@ -56,7 +58,33 @@ async def crash(history: History) -> None:
         victim.crash(silent=history.dice.random() < 0.5)
 
 
-async def partition(history: History) -> None:
+async def leave_and_return(history: History) -> None:
+    """A node leaves in good order, and comes back at the same address under a new ID."""
+    victim = _anybody(history)
+    if victim:
+        await victim.leave()
+        await _a_while(history)
+        victim.start()
+
+
+async def leave(history: History) -> None:
+    """A node leaves in good order, for good."""
+    victim = _anybody(history)
+    if victim and history.may_crash(victim):
+        await victim.leave()
+
+
+async def stopped_for_long(history: History) -> None:
+    """A machine stands still for longer than leases last, and is forgotten."""
+    victim = _anybody(history)
+    if victim:
+        machine = victim.machine
+        machine.stop()
+        await _a_while(history, *LONG)
+        machine.resume()
+
+
+async def partition(history: History, least: float = 1.0, most: float = 8.0) -> None:
     """Some machines cannot send to the others, in one direction or both."""
     hosts = [each.host for each in history.participants]
     some = set(history.dice.sample(hosts, history.dice.randint(1, len(hosts) - 1)))
@@ -65,8 +93,14 @@ async def partition(history: History) -> None:
         (a, b) for a in hosts for b in hosts if a != b and (a in some) != (b in some) and (both or a in some)
     }
     history.network.cut |= cut
-    await _a_while(history)
+    await _a_while(history, least, most)
     history.network.cut -= cut
+
+
+async def long_partition(history: History) -> None:
+    """Both sides of a partition give the other up, and have to find together again."""
+    if history.may_part():
+        await partition(history, *LONG)
 
 
 async def bad_network(history: History) -> None:
@@ -80,4 +114,5 @@ async def bad_network(history: History) -> None:
     network.conditions = history.calm
 
 
-FAULTS = [stopped_and_resumed, slow, crash_and_restart, crash, partition, bad_network]
+FURTHER: list[Fault] = [leave_and_return, leave, stopped_for_long, long_partition]
+FAULTS: list[Fault] = [stopped_and_resumed, slow, crash_and_restart, crash, partition, bad_network]

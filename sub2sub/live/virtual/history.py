@@ -43,6 +43,9 @@ class Plan:
         Least and greatest number of faults.
     events : int
         Events published during the faults; as many are published after them.
+    further : (int, int)
+        Least and greatest number of faults of further kinds: participants that leave, return or change their
+        subscription, and long absences.
     """
 
     nodes: tuple[int, int] = (4, 7)
@@ -50,6 +53,7 @@ class Plan:
     faulty: int = 10
     faults: tuple[int, int] = (1, 4)
     events: int = 4
+    further: tuple[int, int] = (0, 2)
 
 
 @dataclass
@@ -112,6 +116,13 @@ class Participant(ABC):
         self.joined = False
         self.machine.crash(silent)
 
+    async def leave(self) -> None:
+        """End in good order, as far as that is possible within some cycles."""
+        self.joined = False
+        leaving = self.machine.start(self.say_goodbye())
+        await asyncio.wait([leaving], timeout=SPREAD * PERIOD)
+        self.machine.crash()
+
     @property
     def is_live(self) -> bool:
         """Whether it has joined, and its machine runs."""
@@ -120,6 +131,10 @@ class Participant(ABC):
     @abstractmethod
     async def join(self, contact: Participant | None) -> None:
         """Make a node and join through a contact; raises a ConnectionError if that does not answer."""
+
+    @abstractmethod
+    async def say_goodbye(self) -> None:
+        """Leave the overlay."""
 
     @abstractmethod
     def excesses(self) -> list[str]:
@@ -157,6 +172,8 @@ class History(ABC):
     ----------
     dice : random.Random
         Random numbers of the history itself; the network has its own.
+    faults_are_over : bool
+        Whether the last fault has ended, and the overlay is whole or ought to be.
     calm : Conditions
         The network's usual behaviour.
     """
@@ -168,6 +185,7 @@ class History(ABC):
         self.network = Network(seed, self.calm)
         self.outcome = HistoryReport(seed)
         self.participants: list[Any] = []
+        self.faults_are_over = False
 
     def run(self) -> HistoryReport:
         """Run the history."""
@@ -203,9 +221,17 @@ class History(ABC):
         """Whether a participant may crash for good, as the others can do without it."""
         return True
 
+    def may_part(self) -> bool:
+        """Whether parts that have forgotten one another can find together again."""
+        return True
+
     @abstractmethod
     def faults(self) -> list[Fault]:
         """The kinds of faults that may occur."""
+
+    @abstractmethod
+    def further_faults(self) -> list[Fault]:
+        """Further kinds (`Plan.further`), drawn apart: with none of them, the others are what they were."""
 
     @abstractmethod
     def new_participant(self, number: int) -> Participant:
@@ -218,6 +244,15 @@ class History(ABC):
     @abstractmethod
     async def publish(self) -> None:
         """Publish an event from any participant."""
+
+    async def _finish(self, publishing: asyncio.Task[Any], cycles: float) -> Any | None:
+        """Wait until somebody has published; None if it crashed in the meantime, or takes too long."""
+        await asyncio.wait([publishing], timeout=cycles * PERIOD)
+        if publishing.done() and not publishing.cancelled():
+            return publishing.result()
+        if self.faults_are_over:
+            self.violate(f"publishing takes more than {cycles} cycles")
+        return None
 
     @abstractmethod
     def missing(self) -> list[str]:
@@ -239,6 +274,7 @@ class History(ABC):
         await self._inject_faults()
         self.forget_events()
         await self._heal()
+        self.faults_are_over = True
         for _ in range(plan.events):
             await self.publish()
         await asyncio.sleep(SPREAD * PERIOD)
@@ -254,6 +290,11 @@ class History(ABC):
         for _ in range(dice.randint(*plan.faults)):
             under_way.append(
                 asyncio.create_task(self._inject(dice.choice(kinds), dice.uniform(0, plan.faulty)))
+            )
+        apart, kinds = random.Random(f"further faults {self.seed}"), self.further_faults()
+        for _ in range(apart.randint(*plan.further)):
+            under_way.append(
+                asyncio.create_task(self._inject(apart.choice(kinds), apart.uniform(0, plan.faulty)))
             )
         for _ in range(plan.events):
             await asyncio.sleep(plan.faulty * PERIOD / plan.events)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sub2sub.live.core.event_recovery import ASKED, BYTES
 from sub2sub.live.core.live_peer import PATIENT, Core
 from sub2sub.live.core.reliance import ACCOUNTS, FORMER, TRIED
 from sub2sub.live.core.ring_exchanges import QUESTIONS, VERIFICATIONS
@@ -22,7 +23,8 @@ def host_excesses(host: Host) -> list[str]:
         ("bytes of unfinished frames", connections.unfinished, limits.unfinished),
         ("addresses remembered", len(connections._failures), limits.remembered),
         ("requests", len(host._answers), ALLOWED_REPLIES),
-        ("broken ticks", host.counts["broken ticks"], 0),
+        ("broken ticks", connections.counts["broken ticks"], 0),
+        ("broken frames", connections.counts["broken frames"], 0),
     )
 
 
@@ -43,6 +45,8 @@ def core_excesses(core: Core) -> list[str]:
         ("events seen", len(core.events.seen), core.events.memory),
         ("events open", len(core.events.open), core.events.memory),
         ("bytes of events open", core.events.held, core.events.space),
+        ("events asked for", len(core.recovery.asked), ASKED),
+        ("bytes of recent events", sum(len(each.data) for each in core.recovery.events.values()), BYTES),
         ("former neighbours", len(core.reliance.former), FORMER),
         ("hosts tried", len(core.reliance.tried), TRIED),
         ("accounts of peers", core.reliance.accounts, 2 * ACCOUNTS),

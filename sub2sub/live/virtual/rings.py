@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from sub2sub.live.net.node import Node
 from sub2sub.live.net.subscriptions import Received
 from sub2sub.live.virtual.attackers import ATTACKS
-from sub2sub.live.virtual.faults import FAULTS
+from sub2sub.live.virtual.faults import FAULTS, FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant
 from sub2sub.live.virtual.invariants import core_excesses, host_excesses
 from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.rings.selection import select_ring
 
 Box = tuple[list[float], list[float]]
 
@@ -23,12 +23,13 @@ class Subscriber(Participant):
 
     def __init__(self, history: RingHistory, number: int) -> None:
         super().__init__(history, number)
-        dice, d = history.dice, history.attributes
-        self.boxes: list[Box] = []
-        for _ in range(dice.choice([1, 1, 1, 2])):
-            low = [dice.choice([0.0, dice.random() * 0.7]) for _ in range(d)]
-            self.boxes.append((low, [x + dice.choice([0.3, 1.0]) for x in low]))
+        self.boxes: list[Box] = [self._draw_box() for _ in range(history.dice.choice([1, 1, 1, 2]))]
         self.node: Node
+
+    def _draw_box(self) -> Box:
+        dice = self.history.dice
+        low = [dice.choice([0.0, dice.random() * 0.7]) for _ in range(self.history.attributes)]
+        return low, [x + dice.choice([0.3, 1.0]) for x in low]
 
     async def join(self, contact: Participant | None) -> None:
         """Make a node, and subscribe."""
@@ -38,19 +39,30 @@ class Subscriber(Participant):
         )
         await node.__aenter__()
         self.node = node
-        for low, high in self.boxes:
-            await node.subscribe(low, high, self._note(low, high))
+        for number, (low, high) in enumerate(self.boxes):
+            await node.subscribe(low, high, self._note(number))
 
-    def _note(self, low: list[float], high: list[float]) -> Any:
+    async def say_goodbye(self) -> None:
+        """Leave the overlay."""
+        await self.node.leave()
+
+    def change(self, number: int) -> None:
+        """Subscribe to something else in the place of one subscription."""
+        self.boxes[number] = self._draw_box()
+        subscription = list(self.node.subscriptions.values())[number]
+        self.machine.start(self.node.change(subscription, *self.boxes[number]))
+
+    def _note(self, number: int) -> Any:
         heard: set[bytes] = set()
 
         def note(event: Received) -> None:
             if event.name in heard:
                 self.history.violate(f"node {self.number} delivered an event twice")
             heard.add(event.name)
+            low, high = self.boxes[number]
             if not all(a <= x <= b for a, x, b in zip(low, event.point, high, strict=True)):
                 self.history.violate(f"node {self.number} delivered {event.point}, wants {low} to {high}")
-            self.history.delivered(event.name, self, tuple(low))
+            self.history.delivered(event.name, self, number)
 
         return note
 
@@ -72,30 +84,44 @@ class RingHistory(History):
     def __init__(self, seed: int, plan: Any = None) -> None:
         super().__init__(seed, plan)
         self.attributes = self.dice.choice([1, 1, 2, 3])
-        self._wanted: dict[bytes, set[tuple[int, tuple[float, ...]]]] = {}
-        self._had: dict[bytes, set[tuple[int, tuple[float, ...]]]] = {}
+        self._has_parted = False
+        self._wanted: dict[bytes, set[tuple[int, int]]] = {}  # participants, and which of their boxes
+        self._had: dict[bytes, set[tuple[int, int]]] = {}
 
     def faults(self) -> list[Fault]:
         """All faults, and attacks."""
         return [*FAULTS, *ATTACKS]
 
+    def further_faults(self) -> list[Fault]:
+        """Leaving, long absences, and changed subscriptions."""
+        return [*FURTHER, changed_subscription]
+
+    def may_crash(self, participant: Participant) -> bool:
+        """Whether nobody may need it as its contact, the one address it was given, after a long partition."""
+        return not self._has_parted
+
+    def may_part(self) -> bool:
+        """Whether all participants, and so the contacts that they were given, are there or will return."""
+        self._has_parted = self._has_parted or not any(each.machine.crashed for each in self.participants)
+        return self._has_parted
+
     def new_participant(self, number: int) -> Subscriber:
         """A subscriber."""
         return Subscriber(self, number)
 
-    def delivered(self, name: bytes, at: Subscriber, low: tuple[float, ...]) -> None:
+    def delivered(self, name: bytes, at: Subscriber, box: int) -> None:
         """Note a delivery."""
-        self._had.setdefault(name, set()).add((at.number, low))
+        self._had.setdefault(name, set()).add((at.number, box))
 
     def is_whole(self) -> bool:
-        """Whether the ring of each corner of a box is complete: all its peers have their two neighbours."""
+        """Whether all peers have their two ring neighbours at every point (Sub-2-Sub, Figure 3)."""
         peers = [each for who in self.participants if who.is_live for each in who.descriptors()]
-        for corner in {corner for own, _ in peers for corner in (own.low, own.high)}:
-            ring = sorted((own.id, known) for own, known in peers if own.matches(corner))
-            for place, (id, known) in enumerate(ring):
-                after = ring[(place + 1) % len(ring)]
-                if len(ring) > 1 and (after[0] not in known or id not in after[1]):
-                    return False
+        for own, known in peers:
+            others = [each for each, _ in peers if each is not own]
+            low, high = [each.low for each in others], [each.high for each in others]
+            ring = select_ring(own.low, own.high, own.id, low, high, [each.id for each in others])
+            if not {others[place].id for place in (*ring.successors, *ring.predecessors)} <= known:
+                return False
         return True
 
     async def publish(self) -> None:
@@ -108,18 +134,17 @@ class RingHistory(History):
         point = dice.choice([box[0], box[1], [dice.random() for _ in range(self.attributes)]])
         publisher = dice.choice(live)
         task = publisher.machine.start(publisher.node.publish(point))
-        await asyncio.wait([task], timeout=SPREAD * PERIOD)
-        if not task.done():
-            return
-        self.expect(task.result().name, point)
+        published = await self._finish(task, SPREAD)
+        if published:
+            self.expect(published.name, point)
 
     def expect(self, name: bytes, point: list[float]) -> None:
         """Expect an event at all live participants that subscribe to it."""
         self._wanted[name] = {
-            (each.number, tuple(low))
+            (each.number, box)
             for each in self.participants
             if each.is_live
-            for low, high in each.boxes
+            for box, (low, high) in enumerate(each.boxes)
             if all(a <= x <= b for a, x, b in zip(low, point, high, strict=True))
         }
 
@@ -134,3 +159,11 @@ class RingHistory(History):
     def forget_events(self) -> None:
         """Expect no deliveries of the events so far."""
         self._wanted.clear()
+
+
+async def changed_subscription(history: History) -> None:
+    """A subscription becomes another one."""
+    live = [each for each in history.participants if each.is_live]
+    if live:
+        who = history.dice.choice(live)
+        who.change(history.dice.randrange(len(who.boxes)))

@@ -55,7 +55,7 @@ class Limits:
         Seconds from the first byte of a frame to its last.
     back_off, most_back_off : float
         Seconds before an address is tried again after a failure; doubled with each further failure, up to
-        the second number.
+        the second number, but not while its host is connected to the node.
     remembered : int
         Addresses whose failures are remembered.
     subscriptions : int

@@ -129,12 +129,12 @@ class CommunityEclipse:
                         reader, writer = await asyncio.open_connection(machine.host, PORT)
                         attacker = Attacker(reader, writer, PROTOCOL)
                         for id in list(process.cores):  # it has read them in events and in what others tell
-                            self._attack(attacker, id)
+                            self._mislead(attacker, id)
                         await asyncio.sleep(0.05)
                         writer.close()
             await asyncio.sleep(0.5)
 
-    def _attack(self, attacker: Attacker, victim: int) -> None:
+    def _mislead(self, attacker: Attacker, victim: int) -> None:
         if self.attack.supers:
             attacker.say(m.Supers(self._invented(SUPER, 8)), victim)
         for member in self._invented(TOPIC, 2) if self.attack.members else ():

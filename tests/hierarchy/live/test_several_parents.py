@@ -11,6 +11,7 @@ from hierarchy.camcast import CommunityManager
 from hierarchy.live import LiveTransport, Process
 from hierarchy.live.topic_graph import TopicGraph
 from sub2sub.errors import InputError
+from tests.sub2sub.live.loopback import live_virtually
 
 PERIOD = 0.05
 ITALY, NEWS = ".soccer.italy", ".news"
@@ -81,7 +82,7 @@ def test_events_reach_the_subscribers_of_all_parents_also_of_one_added_while_run
                 assert tennis._events.empty()
                 assert sum(each.counts["parasites"] for each in (one, two, three)) == 0
 
-    asyncio.run(story())
+    live_virtually(story)
 
 
 def test_the_same_program_without_await() -> None:

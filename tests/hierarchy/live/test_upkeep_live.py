@@ -273,8 +273,8 @@ def test_a_goodbye_is_believed_when_nobody_objects_and_not_before() -> None:
     for objects in (False, True):
         member = one_that_knows(Contact(2, "h", 2, "."), lease=10_000)
         list(member.tick(Dice(1)))
-        heir = Contact(3, "h", 3, ".")
-        (check,) = member.receive(m.Replace((heir,), 9), 2, Dice(2))
+        replacement = Contact(3, "h", 3, ".")
+        (check,) = member.receive(m.Replace((replacement,), 9), 2, Dice(2))
         for cycle in range(1, member.settings.patience + 1):
             list(member.tick(Dice(cycle)))
             assert member.scamp.has(2)
@@ -288,14 +288,14 @@ def test_a_leaver_names_all_but_c_plus_1_heirs_and_nobody_knows_it_any_more() ->
     own = ScampSettings(c=1, lease=10_000, indirection=4)
     swarm = Swarm(40, own)
     leaver = max(swarm.members.values(), key=lambda member: len(member.scamp.inward)).own.id
-    heirs = list(swarm.members[leaver].topic_table())
+    replacements = list(swarm.members[leaver].topic_table())
     holders = [each.id for each in swarm.members[leaver].scamp.inward]
     before = {number: swarm.known(number) for number in swarm.live()}
     swarm.leave(leaver)
     for _ in range(4):  # until nobody objects
         swarm.cycle()
     for i, holder in enumerate(holders):
-        named = {heirs[i % len(heirs)].id} if i < len(holders) - own.c - 1 else set()
+        named = {replacements[i % len(replacements)].id} if i < len(holders) - own.c - 1 else set()
         assert swarm.known(holder) == before[holder] - {leaver} | (named - {holder}), i
     for number in swarm.live():
         member = swarm.members[number]

@@ -1,4 +1,4 @@
-"""A population of table peers as objects, stepped in order: what the kernels must agree with."""
+"""A population of `TablePeer` objects, stepped in order; the kernels must make the same decisions."""
 
 from __future__ import annotations
 

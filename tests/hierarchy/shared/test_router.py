@@ -1,4 +1,4 @@
-"""The readable routing of one peer chooses the targets that the kernels choose, from the same draws."""
+"""The readable routing of one peer and the kernels choose the same targets with the same draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events on the shared overlay: by CAMCAST's routing and along the rings, to all and to nobody else."""
+"""Events on the shared overlay, by CAMCAST's routing and along the rings, reach exactly the subscribers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RINGS = DisseminationSettings()
 def overlay_of(
     n: int, seed: int, ranges: bool, cycles: int = 25
 ) -> tuple[SharedOverlay, NestedRanges, np.ndarray, np.ndarray]:
-    """An overlay, its topics, and an event of each topic that somebody subscribes to, with its publisher."""
+    """An overlay, its topics, and an event and a publisher for each topic with subscribers."""
     people, nested = population(n, seed, ranges)
     overlay = SharedOverlay(people, None, seed, topics=nested)
     overlay.run(cycles)
@@ -38,7 +38,7 @@ def overlay_of(
 
 @pytest.mark.parametrize("ranges", [False, True], ids=["topics", "topics and ranges"])
 @pytest.mark.parametrize("route", [CamcastRoute(c=3, g=20), RINGS], ids=["camcast", "rings"])
-def test_events_reach_all_they_are_meant_for_and_nobody_else(route, ranges) -> None:
+def test_events_reach_all_matching_peers_and_no_others(route, ranges) -> None:
     for seed in range(3):
         overlay, _, events, publishers = overlay_of(300, seed, ranges)
         outcome = overlay.spread(events, publishers, route)
@@ -69,7 +69,7 @@ def test_no_parasite_event_however_young_the_overlay(n, seed, cycles) -> None:
 
 @pytest.mark.parametrize("table", ["equals", "above"])
 def test_a_wrong_entry_in_a_table_is_seen_as_a_parasite(table) -> None:
-    """The count of parasites can fail: a table that names somebody of another topic is found out."""
+    """The count of parasite events can fail: a table entry of another topic is detected."""
     overlay, _, events, publishers = overlay_of(300, 2, ranges=False)
     lows, highs = (side[:, 0] for side in overlay.population.ranges())
     deepest = int(np.argmin(highs[publishers] - lows[publishers]))
@@ -116,7 +116,7 @@ def test_a_publication_chooses_its_route_through_one_method() -> None:
         overlay.publish(events, settings=CamcastRoute())
 
 
-def test_who_has_joined_may_publish_once_it_knows_who_is_above() -> None:
+def test_a_newcomer_may_publish_once_it_has_a_super_topic_entry() -> None:
     overlay, *_ = overlay_of(200, 4, ranges=True)
     ready = overlay.ready()
     assert (ready == (overlay.topical == 1)).all()
@@ -127,7 +127,7 @@ def test_who_has_joined_may_publish_once_it_knows_who_is_above() -> None:
     assert overlay.ready()[newcomers].all()
 
 
-def test_publishing_waits_until_it_is_known_who_is_above() -> None:
+def test_publishing_waits_until_publishers_have_super_topic_entries() -> None:
     people, nested = population(200, 4, False)
     overlay = SharedOverlay(people, None, 4, topics=nested)
     overlay.bootstrap()
@@ -158,7 +158,7 @@ def test_publishers_that_do_not_fit_are_refused() -> None:
 
 
 def test_several_attributes_topics_on_one_of_them() -> None:
-    """Topics on the first attribute, ranges on the second: a topic subscription leaves the second open."""
+    """Topics on the first attribute, ranges on the second, which topic subscriptions do not restrict."""
     people, _ = population(200, 3)
     lows, highs = (side[people.row.argsort()] for side in people.ranges())
     rng = np.random.default_rng(3)

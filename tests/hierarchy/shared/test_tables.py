@@ -1,4 +1,4 @@
-"""The tables of the shared overlay: kernels decide as their peer does, and hold what they should."""
+"""The tables of the shared overlay: kernels make the same decisions as `TablePeer`, with correct entries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATHS = [".a", ".b", ".a.x", ".a.y", ".a.x.p", ".a.x.q", ".b.z"]
 
 
 def population(n: int, seed: int, ranges: bool = False) -> tuple[Population, NestedRanges]:
-    """Subscribers of a small tree and, if asked for, some with ranges that are no topics."""
+    """Subscribers of a small tree and, on request, some with ranges that are no topics."""
     nested, rng = NestedRanges(TopicTree.from_paths(PATHS), span=4096), np.random.default_rng(seed)
     bounds = nested.bounds()[rng.integers(0, len(PATHS) + 1, n)].astype(float)
     if ranges:
@@ -77,7 +77,7 @@ def test_the_kernel_decides_as_its_peer_does(n, seed, loss, ranges, given_, cras
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 80), st.integers(0, 2**32), st.sampled_from([0.0, 0.2]))
-def test_tables_hold_equal_tighter_and_enclosed_topics_and_nobody_else(n, seed, loss) -> None:
+def test_tables_hold_equal_enclosing_and_enclosed_topics_and_no_others(n, seed, loss) -> None:
     people, nested = population(n, seed, ranges=True)
     overlay = SharedOverlay(people, None, seed, whole(n, loss), topics=nested)
     overlay.run(11)
@@ -108,7 +108,7 @@ def settled(n: int = 300, seed: int = 3, cycles: int = 30, loss: float = 0.0) ->
 
 
 def whole_share(overlay: SharedOverlay) -> float:
-    """Share of those alive that know their whole community, or the nearest of it, and what is above."""
+    """Share of live peers that know their whole community, or its nearest members, and the one above."""
     alive = overlay.network.alive == 1
     lows, highs = (side[:, 0] for side in overlay.population.ranges())
     n, room = overlay.tables.equals.shape
@@ -131,12 +131,12 @@ def whole_share(overlay: SharedOverlay) -> float:
 
 # A message that is lost three times makes its sender forget a peer until it hears of it again.
 @pytest.mark.parametrize(("loss", "least"), [(0.0, 1.0), (0.05, 0.99), (0.15, 0.97)])
-def test_everybody_finds_its_community_and_the_one_above_joining_all_at_once(loss, least) -> None:
+def test_peers_that_join_at_once_find_their_community_and_the_one_above(loss, least) -> None:
     for seed in range(3):
         assert whole_share(settled(seed=seed, loss=loss)) >= least
 
 
-def test_the_silent_are_dropped_after_a_crash_and_the_others_stay_whole() -> None:
+def test_crashed_peers_are_dropped_and_communities_stay_complete() -> None:
     overlay = settled()
     overlay.network.alive[::5] = 0
     for cycle in range(31, 31 + 22):
@@ -159,7 +159,7 @@ def test_a_newcomer_finds_its_community_in_the_cycle_it_joins() -> None:
     assert np.isin(some, overlay.tables.links()[1]).all()
 
 
-def test_who_asks_for_its_community_is_not_named_itself() -> None:
+def test_an_answer_does_not_name_the_peer_that_asks() -> None:
     over, member, newcomer = (
         Descriptor.half_open(number, (low,), (end,))
         for number, (low, end) in enumerate([(0.0, 9.0), (2.0, 3.0), (2.0, 3.0)])
@@ -202,7 +202,7 @@ def test_settings_outside_their_domain_are_refused(wrong, message) -> None:
         TableSettings(**wrong)
 
 
-def test_an_axis_that_is_none_is_refused() -> None:
+def test_an_invalid_axis_is_refused() -> None:
     people, nested = population(5, 1)
     with pytest.raises(InputError, match="axis: expected an attribute from 0 to 0, got 1"):
         SharedOverlay(people, topics=nested, axis=1, network=Network.whole(5))

@@ -157,7 +157,7 @@ def test_a_comparison_that_is_ended_says_so(tmp_path: Path) -> None:
     words = _python("compare", "--quick", "--subscribers", "60", "--processes", "1", "--out", "c", "--quiet")
     with subprocess.Popen(words, env=where, stderr=subprocess.PIPE) as process:
         until = time.monotonic() + 60
-        while not Path("c/manifest.json").exists() and time.monotonic() < until:
+        while not Path("c/experiment.toml").exists() and time.monotonic() < until:
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 130

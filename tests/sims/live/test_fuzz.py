@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
 import subprocess
 import sys
+import warnings
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
@@ -23,7 +27,12 @@ from sims.live.fuzz import PROTOCOLS, live_through
 from sub2sub.events.peer import Forwarder
 from sub2sub.live.core.exchanges import Exchanges
 from sub2sub.live.core.live_peer import Core
+from sub2sub.live.core.messages import Leave
+from sub2sub.live.net.node import Node
+from sub2sub.live.virtual.history import Plan
 from sub2sub.live.virtual.loop import VirtualLoop
+from sub2sub.live.virtual.rings import RingHistory
+from sub2sub.overlay.descriptors import Descriptor
 
 BLOCKS = {"sub2sub": 5, "camcast": 4, "trials": 1, "semi-structured": 1, "structured": 1, "shared": 1}
 
@@ -41,7 +50,7 @@ def test_all_is_well_after_every_history(protocol: str, block: int) -> None:
 @pytest.mark.parametrize("seed", [113, 154])
 def test_members_stay_in_tables_once_all_is_whole(seed: int) -> None:
     """Found by a longer search: an event after a storm, a lease that ends while others are cut off."""
-    assert not live_through("camcast", seed)[0].violations
+    assert not CommunityHistory(seed, Plan(further=(0, 0))).run().violations
 
 
 @pytest.mark.parametrize("membership", MEMBERSHIPS)
@@ -108,6 +117,52 @@ def test_each_mechanism_of_a_community_is_missed_alone(
 ) -> None:
     monkeypatch.setattr(of, method, broken)
     assert any(live_through("trials", seed)[0].violations for seed in range(3))
+
+
+def test_a_frame_that_cannot_be_handled_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node closes the connection and goes on, and others open another: all would look well."""
+    true = Core.receive
+
+    def receive(core: Core, message: Any, *rest: Any) -> Any:
+        return 1 / 0 if isinstance(message, Leave) else true(core, message, *rest)
+
+    monkeypatch.setattr(Core, "receive", receive)
+    outcomes = (live_through("sub2sub", seed)[0] for seed in range(20))
+    assert any("broken frames" in line for outcome in outcomes for line in outcome.violations)
+
+
+def test_publishing_that_never_ends_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def publish(node: Node, point: Any) -> Any:
+        await asyncio.sleep(1e9)
+
+    monkeypatch.setattr(Node, "publish", publish)
+    assert "publishing takes more than 6 cycles" in live_through("sub2sub", 1)[0].violations
+
+
+def test_rings_are_complete_at_every_point_and_not_only_at_corners() -> None:
+    """Two boxes that cross: no corner of one is in the other."""
+    boxes = [([0.0, 0.4], [1.0, 0.6]), ([0.4, 0.0], [0.6, 1.0]), ([2.0, 2.0], [3.0, 3.0])]
+    peers = [Descriptor.of(1 + k, *box) for k, box in enumerate(boxes)]
+    known: dict[int, set[int]] = {1: {2}, 2: {1}, 3: set()}
+    history = RingHistory(1)
+    history.participants = [
+        Mock(is_live=True, descriptors=lambda: [(each, known[each.id]) for each in peers])
+    ]
+    assert history.is_whole()
+    known[1] = set()
+    assert not history.is_whole()
+
+
+@pytest.mark.parametrize("protocol", ["sub2sub", "camcast"])
+def test_all_connections_of_a_history_are_closed_by_it_and_not_by_python(protocol: str) -> None:
+    """A writer that is garbage closes its connection when it is collected, at any time."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ResourceWarning)
+        outcomes = [live_through(protocol, seed)[0] for seed in range(12)]
+        gc.collect()
+    attacks = {"invented peers", "invented members", "forged goodbyes"}
+    assert any(attacks & outcome.faults.keys() for outcome in outcomes)
+    assert not [each.message for each in caught if "StreamWriter" in str(each.message)]
 
 
 def test_every_protocol_can_be_chosen() -> None:

@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyarrow import parquet
 
 from sims.runs.folder import RunFolder, RunWriter, is_run_folder
 from sub2sub.errors import InputError
+from workloads.files import manifest as manifests
 
 
 def begin(path: Path) -> RunWriter:
@@ -32,6 +34,22 @@ def test_a_run_that_ends_is_done_and_can_be_read(tmp_path: Path):
     assert run.table("rings")["complete"].to_pylist() == [0.5, 1.0]
     assert "halfway" in run.log
     assert {"python", "numpy", "numba", "sub2sub"} <= run.manifest["versions"].keys()
+
+
+def test_a_run_that_is_interrupted_while_it_begins_is_not_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write = manifests.write_manifest
+
+    def interrupted(*arguments: Any) -> None:
+        write(*arguments)
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(manifests, "write_manifest", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        begin(tmp_path / "r")
+    assert RunFolder.open(tmp_path / "r").manifest["state"] == "interrupted"
 
 
 @pytest.mark.parametrize(("error", "state"), [(KeyboardInterrupt, "interrupted"), (RuntimeError, "failed")])

@@ -1,4 +1,4 @@
-"""CYCLON: the kernel takes the decisions of its peer, and views stay what views must be."""
+"""CYCLON: the kernel makes the same decisions as `CyclonPeer`, and views keep their invariants."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(history: History) -> Iterator[tuple[int, Cyclon, Network, dict[str, int]
     layer, network = Cyclon(history.n, history.cyclon, history.seed), Network.whole(history.n)
     layer.join(np.arange(history.n), history.contacts(), cycle=0)
     for cycle in range(1, CYCLES):
-        fresh = history.befall(cycle, network)
+        fresh = history.apply_faults(cycle, network)
         layer.join(fresh, history.contacts()[fresh], cycle)
         yield cycle, layer, network, dict(layer.step(cycle, network))
 
@@ -59,7 +59,7 @@ def test_the_kernel_decides_as_its_peer_does(history: History) -> None:
 
 @settings(max_examples=60)
 @given(histories(most=40))
-def test_a_view_never_holds_its_owner_a_double_or_more_than_its_room(history: History) -> None:
+def test_a_view_never_holds_its_owner_duplicates_or_more_than_its_room(history: History) -> None:
     for cycle, layer, _, _ in run(history):
         places = np.arange(layer.view.shape[1])
         assert (layer.size <= history.cyclon.view).all()
@@ -71,7 +71,7 @@ def test_a_view_never_holds_its_owner_a_double_or_more_than_its_room(history: Hi
 
 
 def swapped(mine: list[int], its: list[int], shuffle: int, seed: int) -> tuple[list[int], list[int]]:
-    """What the last peer and its partner, peer 0, know after one exchange; of 60 peers, with views of 20."""
+    """The peers in the views of the last peer and of its partner, peer 0, after one exchange."""
     n, dead, partner, peer = 60, 58, 0, 59
     layer, network = Cyclon(n, CyclonSettings(20, shuffle), seed), Network.whole(n)
     network.alive[dead] = 0
@@ -90,20 +90,18 @@ some_peers = st.lists(st.integers(1, 57), max_size=19, unique=True)
 
 @settings(max_examples=100)
 @given(some_peers, some_peers, st.integers(1, 20), st.integers(0, 1000))
-def test_a_swap_loses_nobody_whom_only_one_side_knew(
+def test_a_shuffle_loses_no_peer_that_only_one_side_knew(
     mine: list[int], its: list[int], shuffle: int, seed: int
 ) -> None:
-    """A link that both send to each other is discarded by both and overwritten by both, as published."""
+    """A link that both send is discarded and overwritten by both, as published."""
     after = {other for view in swapped(mine, its, shuffle, seed) for other in view}
     assert after <= {*mine, *its, 59}
     assert after >= {*mine, 59} ^ set(its)
 
 
 @given(st.permutations(range(2, 41)), st.integers(1, 20), st.integers(0, 1000))
-def test_full_views_that_share_nobody_swap_links_one_for_one(
-    others: list[int], shuffle: int, seed: int
-) -> None:
-    """Told of the peers, where one exchange can be had alone."""
+def test_full_disjoint_views_swap_links_one_for_one(others: list[int], shuffle: int, seed: int) -> None:
+    """Tested with `CyclonPeer`, where a single exchange is possible."""
     everybody = descriptors([[(0.0, 1.0)]] * 41)
     peer, partner = (CyclonPeer(own, CyclonSettings(20, shuffle)) for own in everybody[:2])
     peer.view = [Link(partner.own, 0)] + [Link(everybody[other], 1) for other in others[:19]]
@@ -115,7 +113,7 @@ def test_full_views_that_share_nobody_swap_links_one_for_one(
     assert len(peer.view) == len(partner.view) == 20
 
 
-def test_links_to_the_dead_vanish() -> None:
+def test_links_to_dead_peers_disappear() -> None:
     n = 300
     layer, network = Cyclon(n, seed=3), Network.whole(n)
     layer.join(np.arange(n), (np.arange(n) + 1) % n, cycle=0)

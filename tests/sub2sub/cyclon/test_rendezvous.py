@@ -1,4 +1,4 @@
-"""Peers cut off by chance find back, and nobody asks without need."""
+"""Isolated peers find the overlay again, and no peer asks without need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ N, VIEW = 200, 8
 
 
 def islands(patience: int) -> tuple[Cyclon, Rendezvous, Network]:
-    """Pairs of peers that know nobody but each other."""
+    """Pairs of peers that know only each other."""
     cyclon = Cyclon(N, CyclonSettings(view=VIEW, shuffle=4, retry=3), seed=1)
     rendezvous = Rendezvous(cyclon, patience, seed=1)
     for layer in (cyclon, rendezvous):
@@ -29,13 +29,13 @@ def run(cyclon: Cyclon, rendezvous: Rendezvous, network: Network, first: int, la
     return asked
 
 
-def test_without_it_an_island_stays_one() -> None:
+def test_without_rendezvous_an_island_stays_separate() -> None:
     cyclon, rendezvous, network = islands(patience=0)
     assert not any(run(cyclon, rendezvous, network, 1, 60))
     assert cyclon.size.max() == 1
 
 
-def test_islands_grow_together_and_then_nobody_asks() -> None:
+def test_islands_are_joined_and_then_no_peer_asks() -> None:
     cyclon, rendezvous, network = islands(patience=10)
     asked = run(cyclon, rendezvous, network, 1, 60)
     assert sum(asked[:9]) == 0
@@ -44,7 +44,7 @@ def test_islands_grow_together_and_then_nobody_asks() -> None:
     assert (cyclon.size == VIEW).all()
 
 
-def test_the_dead_neither_ask_nor_are_named() -> None:
+def test_dead_peers_neither_ask_nor_are_named() -> None:
     cyclon, rendezvous, network = islands(patience=2)
     network.alive[::4] = 0
     asked = run(cyclon, rendezvous, network, 1, 3)
@@ -53,14 +53,14 @@ def test_the_dead_neither_ask_nor_are_named() -> None:
     assert network.alive[named[named >= 0]].all()
 
 
-def test_the_only_one_alive_finds_nobody() -> None:
+def test_the_only_live_peer_finds_no_contact() -> None:
     cyclon, rendezvous, network = islands(patience=1)
     network.alive[1:] = 0
     run(cyclon, rendezvous, network, 1, 8)
     assert cyclon.size[0] == 0
 
 
-def test_who_asks_depends_on_the_state_a_checkpoint_keeps() -> None:
+def test_a_checkpoint_keeps_which_peers_will_ask() -> None:
     cyclon, rendezvous, network = islands(patience=4)
     run(cyclon, rendezvous, network, 1, 4)
     other = Rendezvous(cyclon, 4, seed=1)

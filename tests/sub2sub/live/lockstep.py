@@ -1,13 +1,12 @@
-"""A swarm of cores without sockets, driven in the simulator's order with the simulator's draws and faults.
+"""Live cores without sockets, driven in the simulator's order with the simulator's random numbers and faults.
 
-Layer by layer everybody chooses its partner, then the exchanges take place one after the other; whatever a
-message causes is done before the next peer has its turn, but for hellos, which are told at the end of the
-cycle.
+In each layer, all peers choose their partners, then the exchanges take place one after the other. All
+messages that an exchange causes are delivered before the next one, except hellos, which are delivered at the
+end of the cycle.
 
-One difference is bridged here: a simulated peer whose request arrived and whose reply was lost does not know,
-and does nothing (VICINITY, ring). A live one cannot tell that from a lost request. So where a reply is lost,
-the exchange is closed without the core hearing of it; what a core makes of silence is tested in
-`test_silence.py`.
+One difference is removed here: if a reply is lost, a simulated peer does nothing (VICINITY, ring), but a live
+one cannot distinguish that from a lost request. So if a reply is lost, the exchange is closed without
+informing the core; `test_silence.py` tests how cores handle missing replies.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from tests.sub2sub.overlay.histories import links_of
 
 
 def evenly_spread(n: int) -> list[int]:
-    """IDs whose distances are those of the peers' numbers; n a power of two."""
+    """IDs with the same distances as the numbers of peers; n is a power of two."""
     return [k * (2**64 // n) for k in range(n)]
 
 
@@ -72,14 +71,14 @@ class Lockstep:
         return core
 
     def join(self, i: int, contact: int, cycle: int) -> None:
-        """Let a peer start anew, with one contact, before it has its turn in a cycle."""
+        """Restart a peer with one contact, before its turn in a cycle."""
         core = self.cores[i] = self.core(i, cycle - 1)
         core.random.join([self.peers[contact]], cycle)
         core.random.since, core.ring.last_removal = 1, cycle
         self.entering[i] = contact
 
     def leave(self, i: int, cycle: int) -> list[int]:
-        """Let a peer say goodbye after a cycle; to whom it did."""
+        """Let a peer send goodbyes after a cycle; return their receivers."""
         told = []
         for send in self.cores[i].leave():
             assert send.to is not None
@@ -120,7 +119,7 @@ class Lockstep:
         self.say_hello(cycle)
 
     def in_turn(self, live: list[int], cycle: int, chosen: Sequence[tuple[Any, ...]], exchange: str) -> None:
-        """Let everybody exchange with the partner it has chosen, one after the other."""
+        """Let all peers exchange with their partners, one after the other."""
         for i, choice in zip(live, chosen, strict=True):
             draws = self.draws(i, cycle)
             if choice[0]:
@@ -136,12 +135,12 @@ class Lockstep:
                 self.cores[to].receive(send.message, self.peers[teller].id, self.draws(to, cycle))
 
     def named(self, i: int, live: list[int], cycle: int) -> int:
-        """Whom the rendezvous names to i."""
+        """The peer that the rendezvous service names to i."""
         bits = self.draws(i, cycle)(RENDEZVOUS).bits(0)
         return live[(live.index(i) + 1 + bits % (len(live) - 1)) % len(live)]
 
     def carry(self, i: int, sends: list[m.Send], draws: Draws) -> None:
-        """Deliver what i sends, and bring it the replies."""
+        """Deliver the messages of i, and the replies to i."""
         self.hellos += [(i, send) for send in sends if isinstance(send.message, m.Hello)]
         for k, send in enumerate(send for send in sends if not isinstance(send.message, m.Hello)):
             assert send.to is not None
@@ -199,7 +198,7 @@ class Lockstep:
         return views
 
     def lost_partners(self) -> list[int]:
-        """Whom each would try again, as CYCLON's layer has it."""
+        """The partner that each peer would retry, as in `Cyclon.lost`."""
         numbers = [self.number[core.random.lost.id] if core.random.lost else -1 for core in self.cores]
         return [
             -2 - number if number >= 0 and core.random.failed_again else number

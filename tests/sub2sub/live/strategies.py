@@ -1,4 +1,4 @@
-"""Any message a peer may receive, honest or not."""
+"""Any message that a peer may receive, true or false."""
 
 from __future__ import annotations
 

@@ -37,14 +37,14 @@ def made() -> Core:
     return core
 
 
-def test_the_answer_of_the_host_puts_another_peer_in_the_place_of_one(made: Core) -> None:
+def test_the_answer_of_a_host_replaces_a_peer_by_the_one_it_changed_to(made: Core) -> None:
     sends = made.receive(m.Changed(asked(made), NEW), OLD.id, DRAWS)
     assert set(made.ring.view) == {NEW.id}
     assert [(send.to, type(send.message)) for send in sends] == [(NEW, m.Hello)]
     assert made.exchanges.open == {}
 
 
-def test_what_nobody_asked_for_or_another_host_says_is_not_believed(made: Core) -> None:
+def test_changes_that_were_not_asked_for_or_come_from_another_host_are_ignored(made: Core) -> None:
     number = asked(made)
     elsewhere = replace(NEW, address=("127.0.0.9", 1))
     for message in (m.Changed(number + 1, NEW), m.Changed(number, elsewhere)):
@@ -52,7 +52,7 @@ def test_what_nobody_asked_for_or_another_host_says_is_not_believed(made: Core) 
     assert set(made.ring.view) == {OLD.id}
 
 
-def test_one_that_is_asked_by_shuffling_hands_its_place_on(made: Core) -> None:
+def test_a_changed_partner_of_a_shuffle_is_replaced_by_the_new_peer(made: Core) -> None:
     made.join([OLD])
     [send] = made.shuffle(DRAWS)
     assert isinstance(send.message, m.Shuffle)

@@ -1,4 +1,4 @@
-"""Cores under anything that can be said to them."""
+"""Cores that receive any messages, true or false."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def peer(id: int, low: float = 0.0, high: float = 1.0) -> Descriptor:
 
 
 def acquaint(made: Core, other: Descriptor, dice: Draws) -> None:
-    """Let a core take up a neighbour that answers its probe."""
+    """Let a core accept a neighbour that answers its probe."""
     for send in made.receive(m.Hello(other), other.id, dice):
         assert isinstance(send.message, m.Probe)
         made.receive(m.Probed(send.message.exchange), other.id, dice)
 
 
 def sound(peer: Core) -> None:
-    """What must hold of a core's state, whatever it was told."""
+    """Invariants of a core's state after any messages."""
     s = peer.settings.overlay
     views = [[link.peer.id for link in view] for view in (peer.random.view, peer.near.view)]
     for view, room in zip(views, (s.cyclon.view, s.vicinity.view), strict=True):
@@ -109,7 +109,7 @@ def test_memory_of_events_is_bounded() -> None:
     assert len(made.events.open) <= 10
 
 
-def test_a_reply_nobody_waits_for_is_ignored() -> None:
+def test_a_reply_without_an_open_exchange_is_ignored() -> None:
     made, dice = core(), draws()
     for reply in (m.Shuffled, m.NearBack):
         made.receive(reply(1, Mentions.of(Mention(peer(9), 0))), 9, dice)
@@ -129,7 +129,7 @@ def test_a_replayed_reply_changes_nothing() -> None:
     assert made.random.view == view
 
 
-def test_a_liar_cannot_change_what_a_held_link_says() -> None:
+def test_an_attacker_cannot_change_the_descriptor_of_a_known_link() -> None:
     made, dice = core(), draws()
     acquaint(made, peer(9), dice)
     lie = Descriptor.of(9, [0.0], [0.1], ("evil.example", 666))
@@ -138,7 +138,7 @@ def test_a_liar_cannot_change_what_a_held_link_says() -> None:
     assert made.ring.view[9].peer == peer(9)
 
 
-def test_a_goodbye_in_anothers_name_is_found_out_by_asking() -> None:
+def test_a_forged_goodbye_is_detected_by_a_probe() -> None:
     made, dice = core(), draws()
     acquaint(made, peer(9), dice)
     made.receive(m.Leave(), 9, dice)
@@ -150,7 +150,7 @@ def test_a_goodbye_in_anothers_name_is_found_out_by_asking() -> None:
 
 
 @pytest.mark.parametrize("wary", [False, True])
-def test_peers_invented_by_a_liar_are_forgotten_when_nobody_answers_for_them(wary: bool) -> None:
+def test_invented_peers_are_forgotten_when_they_do_not_answer(wary: bool) -> None:
     made, dice = core(wary=wary), draws()
     invented = Mentions.of(*(Mention(peer(100 + k, k / 50, (k + 1) / 50), 0) for k in range(50)))
     made.receive(m.Ring(1, peer(8), invented, invented), 8, dice)
@@ -172,7 +172,7 @@ def test_a_ring_view_never_grows_beyond_its_cap() -> None:
     assert len(made.ring.view) == cap
 
 
-def test_an_event_that_has_come_too_far_is_delivered_and_goes_no_further() -> None:
+def test_an_event_with_the_most_hops_is_delivered_and_not_forwarded() -> None:
     heard: list[m.Event] = []
     made, dice = core(heard), draws()
     for id in (8, 9):
@@ -184,8 +184,8 @@ def test_an_event_that_has_come_too_far_is_delivered_and_goes_no_further() -> No
     assert heard == [near, far]
 
 
-def test_a_newcomer_is_told_of_those_too_that_its_ring_has_no_use_for() -> None:
-    """On its way to its neighbours it asks peers that do not overlap it, which its ring view has refused."""
+def test_a_newcomer_also_learns_of_peers_that_its_ring_view_does_not_need() -> None:
+    """On its walk it asks peers that do not overlap it, which its ring view has refused."""
     newcomer, contact, far = core(), peer(5, 8.0, 9.0), peer(6, 6.0, 7.0)
     (ask,) = newcomer.enter([contact])
     assert not newcomer.ring.need.may_be_needed(far)  # remembered as refused

@@ -6,6 +6,7 @@ import asyncio
 import random
 import struct
 from collections import Counter
+from contextlib import closing
 from functools import partial
 from unittest.mock import Mock
 
@@ -20,7 +21,7 @@ from sub2sub.live.core import messages as m
 from sub2sub.live.net.connections import Channel, Connections
 from sub2sub.live.wire.format import PROTOCOL, Frame, encode
 from sub2sub.overlay.descriptors import Descriptor
-from tests.sub2sub.live.loopback import live, until
+from tests.sub2sub.live.loopback import live, live_virtually, until
 
 
 def frame(message: m.Message, to: int = 0, sender: int = 1) -> bytes:
@@ -90,9 +91,9 @@ def test_frames_that_are_refused_are_paid_for_by_address_through_any_number_of_c
             async def attack() -> None:
                 while True:
                     reader, writer = await asyncio.open_connection(*node.address)
-                    writer.write(frame(m.Probe(1)))
-                    await reader.read()
-                    writer.close()
+                    with closing(writer):
+                        writer.write(frame(m.Probe(1)))
+                        await reader.read()
 
             node.connections.format = Slow()
             attackers = [asyncio.create_task(attack()) for _ in range(4)]
@@ -100,6 +101,7 @@ def test_frames_that_are_refused_are_paid_for_by_address_through_any_number_of_c
             assert 0 < node.connections.counts["malformed"] < 40  # 100 without a budget
             for each in attackers:
                 each.cancel()
+            await asyncio.wait(attackers)
 
     live(test)
 
@@ -258,9 +260,12 @@ def test_a_connection_is_kept_while_an_answer_is_on_its_way() -> None:
 
     async def test() -> None:
         async def answer_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            frame = PROTOCOL.decode(await reader.readexactly(PROTOCOL.size_of(await reader.readexactly(4))))
-            await asyncio.sleep(0.2)
-            writer.write(encode(Frame(frame.sender, frame.to, m.Probed(frame.message.exchange))))
+            with closing(writer):
+                size = PROTOCOL.size_of(await reader.readexactly(4))
+                frame = PROTOCOL.decode(await reader.readexactly(size))
+                await asyncio.sleep(0.2)
+                writer.write(encode(Frame(frame.sender, frame.to, m.Probed(frame.message.exchange))))
+                await reader.read()
 
         servers = [await asyncio.start_server(answer_late, "127.0.0.1", 0) for _ in range(6)]
         peers = [Descriptor.of(7, [0.0], [1.0], each.sockets[0].getsockname()) for each in servers]
@@ -271,7 +276,7 @@ def test_a_connection_is_kept_while_an_answer_is_on_its_way() -> None:
         for each in servers:
             each.close()
 
-    live(test)
+    live_virtually(test)
 
 
 def test_of_many_neighbours_in_a_message_only_the_nearest_are_considered() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from contextlib import closing
 from functools import partial
 
 import pytest
@@ -12,9 +13,11 @@ from sub2sub.live import Limits, Node
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.ring_exchanges import SILENT
 from sub2sub.live.net.connections import Connections
+from sub2sub.live.virtual.conditions import Network
+from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.wire.format import PROTOCOL
 from sub2sub.overlay.descriptors import Descriptor
-from tests.sub2sub.live.loopback import live, until
+from tests.sub2sub.live.loopback import live, live_virtually, until
 from tests.sub2sub.live.test_costs import frame
 
 
@@ -35,7 +38,7 @@ def test_addresses_that_others_invent_do_not_keep_a_node_from_those_it_knows() -
             await until(lambda: set(failed) >= {*range(3, 9)})
             assert 0 not in failed
 
-    live(test)
+    live_virtually(test)
 
 
 def test_one_host_cannot_use_up_the_connections_that_a_node_opens() -> None:
@@ -54,7 +57,7 @@ def test_one_host_cannot_use_up_the_connections_that_a_node_opens() -> None:
         await asyncio.sleep(0.05)
         assert [port for _, port in dialled] == [0, 1, 100, 101], "a quarter, another host's, the node's own"
 
-    live(test)
+    live_virtually(test)
 
 
 def test_what_messages_tell_takes_no_place_of_a_connection_whose_answer_is_on_its_way() -> None:
@@ -70,7 +73,7 @@ def test_what_messages_tell_takes_no_place_of_a_connection_whose_answer_is_on_it
             assert friend.address in connections._outgoing
             await until(lambda: set(failed) == {*range(1, 99)})
 
-    live(test)
+    live_virtually(test)
 
 
 def test_frames_make_a_node_dial_only_so_fast() -> None:
@@ -82,7 +85,8 @@ def test_frames_make_a_node_dial_only_so_fast() -> None:
         async def count(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             nonlocal dialled
             dialled += 1
-            await reader.read()
+            with closing(writer):
+                await reader.read()
 
         third_party = [await asyncio.start_server(count, "127.0.0.1", 0) for _ in range(60)]
         ports = [server.sockets[0].getsockname()[1] for server in third_party]
@@ -99,7 +103,7 @@ def test_frames_make_a_node_dial_only_so_fast() -> None:
         for server in third_party:
             server.close()
 
-    live(test)
+    live_virtually(test)
 
 
 def test_one_message_of_many_peers_that_are_not_there_causes_few_connections() -> None:
@@ -115,7 +119,7 @@ def test_one_message_of_many_peers_that_are_not_there_causes_few_connections() -
             assert node.connections.counts["unreachable"] <= 2 * SILENT
             writer.close()
 
-    live(test)
+    live_virtually(test)
 
 
 def test_names_of_hosts_that_others_tell_are_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,3 +142,34 @@ def test_names_of_hosts_that_others_tell_are_not_looked_up(monkeypatch: pytest.M
             writer.close()
 
     live(test)
+
+
+def test_a_host_that_is_connected_to_a_node_is_tried_again_soon() -> None:
+    """After a long partition a process did not send for half a minute to another that it had just heard."""
+    network, arrived = Network(1), list[bytes]()
+
+    async def note(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with closing(writer):
+            arrived.append(await reader.read(1))
+
+    async def test() -> None:
+        here, there = network.machine("10.0.0.1"), network.machine("10.0.0.2")
+        node = Node(attributes=1, listen=("10.0.0.1", 7000))
+        await here.start(node.open())
+
+        async def post() -> None:
+            node.connections.post(("10.0.0.2", 7000), frame(m.Leave()), lambda: None)
+            await asyncio.sleep(1.0)
+
+        for _ in range(100):  # nobody listens there yet; by now pauses are of 30 s
+            await here.start(post())
+        await there.start(asyncio.start_server(note, "10.0.0.2", 7000))
+        await here.start(post())
+        assert not arrived
+        _, writer = await there.start(asyncio.open_connection("10.0.0.1", 7000))
+        await asyncio.sleep(1.0)
+        await here.start(post())
+        assert arrived
+        writer.close()
+
+    VirtualLoop(network).run(test())

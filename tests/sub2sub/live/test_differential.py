@@ -43,7 +43,7 @@ CYCLES = 18
 
 @dataclass(frozen=True)
 class History:
-    """What befalls a swarm: loss all the time, a crash, a partition, those that crashed joining again."""
+    """The faults of a population: loss, a crash, a partition, and crashed peers that join again."""
 
     n: int
     d: int
@@ -103,7 +103,7 @@ def histories(draw: st.DrawFn) -> History:
 
 @settings(max_examples=80)
 @given(histories())
-def test_views_are_those_of_the_simulator_whatever_befalls_the_network(history: History) -> None:
+def test_views_are_those_of_the_simulator_with_faults(history: History) -> None:
     n, how = history.n, history.how
     overlay = overlay_of(n, history.d, history.seed % 1000, how)
     swarm, network = Lockstep(overlay, how), overlay.network

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import socket
+from contextlib import closing
 
 import pytest
 
@@ -15,7 +15,7 @@ from sub2sub.live.core import messages as m
 from sub2sub.live.net.entry import MOST, EntrySearch
 from sub2sub.live.wire.format import PROTOCOL, Frame, encode
 from sub2sub.overlay.descriptors import Descriptor
-from tests.sub2sub.live.loopback import live, until
+from tests.sub2sub.live.loopback import live, live_virtually, until
 
 
 def test_an_idle_publisher_asks_its_contact_again() -> None:
@@ -37,13 +37,14 @@ def test_an_idle_publisher_asks_its_contact_again() -> None:
                     assert published.outcome == "taken"
                     assert (await anext(events)).data == b"late"
 
-    live(test)
+    live_virtually(test)
 
 
 def test_a_publisher_does_not_wait_for_silent_entries_and_says_when_it_does_not_know() -> None:
     async def test() -> None:
-        silent = socket.create_server(("127.0.0.1", 0), backlog=64)  # accepts, and never answers
-        peers = [Descriptor.of(k, [0.0], [1.0], ("127.0.0.1", silent.getsockname()[1])) for k in range(1, 5)]
+        silent = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)  # never answers
+        at = silent.sockets[0].getsockname()
+        peers = [Descriptor.of(k, [0.0], [1.0], at) for k in range(1, 5)]
         async with Node(attributes=1, period=0.05) as alice:
             own = (await alice.subscribe([0.0], [1.0])).own
             async with Node(attributes=1, reply=5.0) as publisher:
@@ -59,7 +60,7 @@ def test_a_publisher_does_not_wait_for_silent_entries_and_says_when_it_does_not_
                 assert (await publisher.publish([3.0])).outcome == "nobody"
         silent.close()
 
-    live(test)
+    live_virtually(test)
 
 
 def test_an_event_is_handed_to_two_entries_so_that_one_cannot_swallow_it() -> None:
@@ -69,10 +70,12 @@ def test_an_event_is_handed_to_two_entries_so_that_one_cannot_swallow_it() -> No
         swallowed: list[bytes] = []
 
         async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            while prefix := await reader.read(4):
-                frame = PROTOCOL.decode(await reader.readexactly(PROTOCOL.size_of(prefix)))
-                swallowed.append(frame.message.name)
-                writer.write(encode(Frame(frame.sender, frame.to, m.Taken(frame.message.name, took=True))))
+            with closing(writer):
+                while prefix := await reader.read(4):
+                    frame = PROTOCOL.decode(await reader.readexactly(PROTOCOL.size_of(prefix)))
+                    name = frame.message.name
+                    swallowed.append(name)
+                    writer.write(encode(Frame(frame.sender, frame.to, m.Taken(name, took=True))))
 
         server = await asyncio.start_server(swallow, "127.0.0.1", 0)
         liar = Descriptor.of(7, [0.0], [1.0], server.sockets[0].getsockname())

@@ -41,8 +41,8 @@ def lacking(made: Core, names: list[bytes], teller: str) -> tuple[bytes, ...]:
     return send.message.names
 
 
-def test_who_tells_of_events_and_sends_none_keeps_nobody_from_others() -> None:
-    """One that told of an event first was the only one asked, and 16 digests were all that could be."""
+def test_a_peer_that_announces_events_and_sends_none_does_not_stop_recovery_from_others() -> None:
+    """Only the first peer that announced an event was asked, and 16 digests filled the memory."""
     made = Core(OWN, lambda event: None, settings(10), unit=100)
     for teller, asked in (("10.9.9.9", True), ("10.9.9.9", False), ("10.0.0.1", True), ("10.0.0.2", True)):
         assert lacking(made, [EVENT.name], teller) == ((EVENT.name,) if asked else ())
@@ -62,7 +62,7 @@ def tick(made: Core) -> dict[int, m.Digest]:
     return digests(made.tick(DRAWS))
 
 
-def test_neighbours_that_are_not_known_to_have_an_event_are_told_of_it() -> None:
+def test_digests_go_to_neighbours_that_may_lack_an_event() -> None:
     made = core()
     made.receive(EVENT, A.id, DRAWS)  # A has it; B is sent it, and does not say that it has it
     told = tick(made)
@@ -76,14 +76,14 @@ def test_neighbours_that_are_not_known_to_have_an_event_are_told_of_it() -> None
     assert tick(made) == {}
 
 
-def test_what_was_not_told_of_is_not_given_away() -> None:
+def test_events_that_were_not_in_a_digest_are_not_sent() -> None:
     made = core()
     made.receive(EVENT, A.id, DRAWS)
     told = tick(made)
     assert made.receive(m.Lacking(told[B.id].exchange, (b"x" * 16,)), B.id, DRAWS) == []
 
 
-def test_an_event_is_asked_for_once_and_told_of_at_once() -> None:
+def test_an_event_is_asked_for_once_and_announced_at_once() -> None:
     made = core()
     for number, wanted in ((1, (EVENT.name,)), (2, ())):
         [send] = made.receive(m.Digest(number, (EVENT.name,), (300,)), A.id, DRAWS)
@@ -102,7 +102,7 @@ def test_an_event_that_was_asked_for_and_does_not_come_is_asked_for_again_after_
         assert send.message.names == ((EVENT.name,) if cycle > made.settings.patience else ())
 
 
-def test_events_are_forgotten_when_they_are_old_whoever_had_them_before() -> None:
+def test_old_events_are_forgotten_although_neighbours_announce_them() -> None:
     made = core(history=4)
     made.receive(m.Digest(1, (EVENT.name,), (300,)), A.id, DRAWS)
     made.receive(EVENT, A.id, DRAWS)
@@ -114,7 +114,7 @@ def test_events_are_forgotten_when_they_are_old_whoever_had_them_before() -> Non
     assert send.message == m.Lacking(2, ())
 
 
-def test_those_further_on_are_told_past_the_silent() -> None:
+def test_the_digest_of_a_silent_neighbour_goes_to_the_next_one() -> None:
     made = core()
     made.receive(EVENT, A.id, DRAWS)
     exchange = tick(made)[B.id].exchange
@@ -135,7 +135,7 @@ def test_invented_names_are_limited_and_data_too() -> None:
 
 
 @pytest.mark.parametrize("history", [0, 10])
-def test_one_that_was_cut_off_gets_the_events_when_it_is_back(history: int) -> None:
+def test_a_node_that_was_cut_off_recovers_the_events_it_missed(history: int) -> None:
     network, heard = Network(3, Conditions(latency=(0.01, 0.01), jitter=0.0)), list[int]()
 
     async def live() -> None:

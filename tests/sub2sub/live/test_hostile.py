@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from sub2sub.live import Limits, Node
 from sub2sub.live.core.messages import Ask, Event, Hello, Join, Mentions, Message, Probe, Ring, Taken
 from sub2sub.live.wire.format import Frame, decode, encode, size_of
 from sub2sub.overlay.descriptors import Descriptor
-from tests.sub2sub.live.loopback import live, until
+from tests.sub2sub.live.loopback import live, live_virtually, until
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -24,6 +25,7 @@ async def read(reader: asyncio.StreamReader) -> Frame:
 def against(
     attack: Callable[[Node, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
     limits: Limits | None = None,
+    run: Callable[[Callable[[], Coroutine[Any, Any, None]]], None] = live,
 ) -> None:
     """Let a stranger attack a node, then see that the node still serves others."""
 
@@ -39,7 +41,7 @@ def against(
                 if event.data == b"still there":
                     break
 
-    live(test)
+    run(test)
 
 
 def frame(message: Message, to: int = 0, sender: int = 1) -> bytes:
@@ -84,14 +86,14 @@ def test_a_frame_that_never_ends_is_not_waited_for() -> None:
         writer.write(GOOD[:-1])
         assert await reader.read() == b""
 
-    against(attack, Limits(frame=0.2))
+    against(attack, Limits(frame=0.2), live_virtually)
 
 
 def test_silence_ends_a_connection() -> None:
     async def attack(node: Node, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         assert await reader.read() == b""
 
-    against(attack, Limits(idle=0.3))
+    against(attack, Limits(idle=0.3), live_virtually)
 
 
 def test_connections_beyond_the_limit_are_closed() -> None:
@@ -112,7 +114,7 @@ def test_a_flood_is_read_slowly_and_others_are_served() -> None:
         await asyncio.sleep(0.5)
         assert node.connections.counts["frames in"] < 2_000
 
-    against(attack, Limits(rate=500, burst=100))
+    against(attack, Limits(rate=500, burst=100), live_virtually)
 
 
 def test_who_does_not_read_its_replies_loses_its_connection() -> None:

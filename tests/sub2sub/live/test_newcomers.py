@@ -1,4 +1,4 @@
-"""Live peers verify candidates before they take them up, and newcomers ask for their neighbours at once."""
+"""Live peers verify candidates before they accept them, and newcomers ask for their neighbours at once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def core() -> Core:
 
 
 def told_of(made: Core, *peers: Descriptor) -> list[m.Send]:
-    """Let a partner tell of peers that nobody has heard from for five cycles; what is sent besides."""
+    """Let a partner name peers that nobody has heard from for five cycles; return the other messages sent."""
     message = m.Ring(1, PARTNER, m.Mentions(), m.Mentions.of(*(m.Mention(each, OLD, 0) for each in peers)))
     return [send for send in made.receive(message, PARTNER.id, DRAWS) if send.to]
 
@@ -43,7 +43,7 @@ def nearest_first(*peers: Descriptor) -> list[Descriptor]:
     return sorted(peers, key=lambda each: min((each.id - OWN.id) % 2**64, (OWN.id - each.id) % 2**64))
 
 
-def test_a_candidate_is_taken_up_when_it_has_answered() -> None:
+def test_a_candidate_is_accepted_when_it_has_answered() -> None:
     made = core()
     sends = told_of(made, NEAR)
     [(to, number)] = probes(sends)
@@ -54,7 +54,7 @@ def test_a_candidate_is_taken_up_when_it_has_answered() -> None:
     assert [(send.to, type(send.message)) for send in hellos] == [(NEAR, m.Hello)]
 
 
-def test_a_silent_candidate_hides_nobody() -> None:
+def test_a_silent_candidate_does_not_hide_other_peers() -> None:
     made = core()
     first, second = nearest_first(NEAR, FAR)
     [(to, number)] = probes(told_of(made, NEAR, FAR))
@@ -71,7 +71,7 @@ def test_a_candidate_is_not_asked_twice_at_once() -> None:
     assert probes(told_of(made, NEAR)) == []
 
 
-def test_candidates_that_never_answer_are_given_up() -> None:
+def test_candidates_that_never_answer_are_not_accepted() -> None:
     made = core()
     told_of(made, NEAR)
     for _ in range(made.settings.patience + 1):
@@ -81,7 +81,7 @@ def test_candidates_that_never_answer_are_given_up() -> None:
     assert NEAR.id not in made.ring.view
 
 
-def test_whatever_others_tell_few_are_probed_at_once() -> None:
+def test_few_candidates_are_probed_at_once_however_many_messages_name() -> None:
     made, asked = core(), 0
     for number in range(4 * VERIFICATIONS):
         asked += len(probes(told_of(made, peer(1000 + number))))

@@ -10,7 +10,7 @@ import pytest
 
 from sub2sub.errors import InputError
 from sub2sub.live import Node, Received
-from tests.sub2sub.live.loopback import live, until
+from tests.sub2sub.live.loopback import live, live_virtually, until
 
 
 def test_a_callback_is_called_with_what_matches_and_nothing_else() -> None:
@@ -49,7 +49,7 @@ def test_peers_that_join_one_contact_deliver_to_exactly_the_matches() -> None:
                 await until(lambda want=want: set(heard) >= want)
                 assert sorted(heard) == sorted(want)
 
-    live(test)
+    live_virtually(test)
 
 
 def test_one_node_may_have_several_subscriptions_and_end_them() -> None:
@@ -78,7 +78,7 @@ def test_a_contact_that_is_not_there_is_an_error_and_leaves_nothing_open() -> No
             async with Node(attributes=1, contact=address, reply=2.0):
                 pass
 
-    live(test)
+    live_virtually(test)
 
 
 def test_a_failing_callback_keeps_the_event_from_nobody() -> None:

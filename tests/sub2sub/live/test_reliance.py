@@ -1,4 +1,4 @@
-"""Whom a live peer relies on to pass events on, and what it does about the others."""
+"""Which peers a live peer relies on to forward events, and how it treats the others."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def answered_ticks(made: Core, cycles: int) -> None:
 
 
 def targets(made: Core, number: int, took: bool = True) -> set[int]:
-    """To whom an event that was published here is sent; all take it."""
+    """The peers to which an event published here is sent; all take it."""
     event = m.Event(number.to_bytes(16, "big"), (0.5,), 0, b"")
     sent = {send.to.id for send in made.publish(event, draws()) if send.to}
     for id in sent if took else ():
@@ -72,7 +72,7 @@ def test_an_event_goes_past_a_new_neighbour_to_the_one_it_hides() -> None:
     assert targets(made, 2) == {NEW.id, OLD.id, OTHER.id}
 
 
-def test_who_has_brought_an_event_is_relied_on_and_who_has_only_stayed_is_not() -> None:
+def test_a_peer_that_sent_a_new_event_is_relied_on_and_an_old_neighbour_is_not() -> None:
     for brings, more in ((True, set[int]()), (False, {OLD.id})):
         made = core()
         acquaint(made, NEW, draws())
@@ -82,7 +82,7 @@ def test_who_has_brought_an_event_is_relied_on_and_who_has_only_stayed_is_not() 
         assert targets(made, 99) == {NEW.id, OTHER.id} | more
 
 
-def test_while_nobody_is_relied_on_an_event_goes_to_a_few_hosts_by_chance() -> None:
+def test_while_no_peer_is_relied_on_an_event_goes_to_some_random_hosts() -> None:
     reliance, others, to = Reliance(OWN, unit=1), [peer(100 + k) for k in range(20)], set[int]()
     for other in others:
         reliance.answered(other)
@@ -98,7 +98,7 @@ def test_while_nobody_is_relied_on_an_event_goes_to_a_few_hosts_by_chance() -> N
     assert NEW.id not in passed
 
 
-def test_hosts_that_swallow_events_are_handed_fewer_than_others() -> None:
+def test_hosts_that_drop_events_get_fewer_than_others() -> None:
     reliance, others = Reliance(OWN, unit=1), [peer(100 + k) for k in range(20)]
     for other in others:
         reliance.answered(other)
@@ -144,7 +144,7 @@ def test_of_each_host_the_first_that_has_answered_is_remembered_until_it_fails()
     assert {each.id for each in reliance.tried.values()} == first - {10} | {9999}
 
 
-def test_an_event_goes_past_a_neighbour_to_any_peer_that_has_brought_one() -> None:
+def test_an_event_goes_past_a_neighbour_to_any_peer_that_has_sent_one() -> None:
     made, known = core(), peer(2**62)
     made.join([known])
     assert targets(made, 1) == {OLD.id, OTHER.id}
@@ -167,7 +167,7 @@ def test_credit_is_used_up_by_events_taken() -> None:
     assert not made.reliance.relies_on(OLD.id)
 
 
-def test_a_host_that_stands_on_both_sides_is_not_relied_on_whatever_it_brings() -> None:
+def test_a_host_on_both_sides_is_not_relied_on_whatever_it_sends() -> None:
     made = core()
     host = ("192.0.2.1", 1)
     beside = [Descriptor.of(id, [0.0], [1.0], host) for id in (OWN.id - 1, OWN.id + 1)]
@@ -196,7 +196,7 @@ def test_a_former_neighbour_that_fails_is_forgotten() -> None:
     assert targets(made, 2) == {NEW.id, OTHER.id}
 
 
-def test_who_takes_events_and_brings_none_leaves_the_view_and_may_not_return_at_once() -> None:
+def test_a_neighbour_that_takes_events_and_sends_none_is_barred_from_the_view() -> None:
     made = core()
     for number in range(PATIENCE + 1):
         made.receive(m.Event(bytes(15) + bytes([number]), (0.5,), 0, b""), OTHER.id, draws())
@@ -213,7 +213,7 @@ def test_who_takes_events_and_brings_none_leaves_the_view_and_may_not_return_at_
     assert OLD.id in made.ring.view
 
 
-def test_events_taken_in_anothers_name_are_not_held_against_it() -> None:
+def test_forged_acknowledgements_do_not_count_against_a_peer() -> None:
     made = core()
     for number in range(2 * PATIENCE):
         made.receive(m.Taken(number.to_bytes(16, "big"), took=True), OLD.id, draws())

@@ -64,7 +64,7 @@ def test_events_of_others_are_neither_delivered_nor_passed_on() -> None:
         async with Node(attributes=1, period=0.1, trusted=[signer.public]) as alice:
             events = await alice.subscribe([0.0], [1.0])
             for own, outcome in ((None, "nobody"), (Signer.generate(), "nobody"), (signer, "taken")):
-                async with Node(attributes=1, contact=alice.address, signer=own, reply=1.0) as publisher:
+                async with Node(attributes=1, contact=alice.address, signer=own, reply=30.0) as publisher:
                     assert (await publisher.publish([0.5], b"hello")).outcome == outcome
             await until(lambda: alice.counts["delivered"] == 1)
             assert (await anext(events)).signer == signer.public

@@ -1,4 +1,4 @@
-"""What a core makes of silence and of late replies: an exchange is open for just `patience` cycles.
+"""How a core handles missing and late replies: an exchange is open for exactly `patience` cycles.
 
 And the other places where live and simulated peers differ (docs/live.md, "Where live and simulated differ").
 """
@@ -186,7 +186,7 @@ def test_a_probe_that_is_answered_makes_a_link_fresh_and_silence_does_not(unit: 
         assert (PARTNER.id in made.ring.view) is answered
 
 
-def test_one_who_asks_nobody_to_answer_takes_silence_for_nothing() -> None:
+def test_without_two_sided_exchanges_a_missing_reply_is_no_failure() -> None:
     made = core(patience=1, unit=1, two_sided=False)
     open_ring(made, draws())
     for _ in range(5):
@@ -195,8 +195,8 @@ def test_one_who_asks_nobody_to_answer_takes_silence_for_nothing() -> None:
     assert made.exchanges.open == {}
 
 
-def test_one_who_is_asked_while_it_waits_loses_nobody() -> None:
-    """What was sent away and overwritten meanwhile is not overwritten again."""
+def test_a_request_during_an_open_shuffle_loses_no_link() -> None:
+    """Links that were sent and overwritten meanwhile are not overwritten again."""
     overlay = OverlaySettings()
     overlay = replace(overlay, cyclon=replace(overlay.cyclon, view=2, shuffle=2))
     made, dice = Core(OWN, lambda event: None, CoreSettings(overlay=overlay)), draws()
@@ -229,7 +229,7 @@ def test_a_contact_with_other_attributes_or_that_is_the_peer_itself_is_ignored()
     assert made.random.lost == PARTNER
 
 
-def test_a_goodbye_is_followed_by_a_probe_and_a_sooner_end() -> None:
+def test_a_neighbour_that_said_goodbye_is_probed_and_dropped_sooner() -> None:
     made, dice = core(patience=1, unit=100, max_age=9), draws()
     made.ring.consider([Link(PARTNER, made.now), Link(OTHER, made.now)], made.now)
     made.receive(m.Leave(), PARTNER.id, dice)
@@ -250,7 +250,7 @@ def test_a_clock_waits_for_its_tick_and_never_goes_back() -> None:
 
 
 @fine_or_coarse
-def test_links_live_as_many_cycles_whatever_a_clock_counts_in(unit: int) -> None:
+def test_links_last_as_many_cycles_with_any_unit_of_the_clock(unit: int) -> None:
     made, dice = core(patience=1, unit=unit, max_age=9), draws()
     near = OverlaySettings().vicinity.max_age
     made.near.view = [Link(PARTNER, made.now)]
@@ -262,7 +262,7 @@ def test_links_live_as_many_cycles_whatever_a_clock_counts_in(unit: int) -> None
         assert (made.near.feed([], made.now, dice(0)) == PARTNER) is (cycle <= near)
 
 
-def test_ages_on_the_wire_are_by_the_clocks_of_those_who_tell_and_hear() -> None:
+def test_ages_in_messages_are_converted_by_the_clocks_of_sender_and_receiver() -> None:
     teller, hearer = Clock(unit=100, now=5000), Clock(unit=100, now=70)
     mentions = teller.ring_mentions([RingLink(OTHER, 4700, 4900)])
     assert mentions == m.Mentions.of(m.Mention(OTHER, 300, 100))
@@ -291,7 +291,7 @@ def test_a_publisher_that_has_asked_everybody_it_knows_has_nobody_left_to_ask() 
 
 
 class Delayed:
-    """A swarm whose messages take some cycles each way."""
+    """Cores whose messages take some cycles in each direction."""
 
     def __init__(self, n: int, delay: int, patience: int) -> None:
         rng = np.random.default_rng(5)
@@ -324,7 +324,7 @@ class Delayed:
         return sum(core.counts[name] for core in self.cores.values())
 
     def complete(self) -> bool:
-        """Whether everybody's ring view is what Figure 3 selects from everybody."""
+        """Whether all ring views are what Figure 3 selects from all peers."""
         return all(
             set(core.ring.view)
             == FigureThree(core.own).needed(

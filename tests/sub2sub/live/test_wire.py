@@ -1,4 +1,4 @@
-"""The wire format: what goes in comes out, and nothing else comes out."""
+"""The wire format: decoding inverts encoding, and refuses all else."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_any_values_in_place_of_fields_are_a_frame_or_refused(kind: int, values:
         ([wire.VERSION, 11, 1, 2, bytes(16), 1], "true or false"),
     ],
 )
-def test_what_is_wrong_is_named(values: list[object], says: str) -> None:
+def test_an_error_names_the_field_and_the_expected_value(values: list[object], says: str) -> None:
     with pytest.raises(WireError, match=says):
         decode(body(*values))
 
@@ -122,9 +122,7 @@ def test_what_is_wrong_is_named(values: list[object], says: str) -> None:
         (0.0, 0.5, 9000, b"h", 17),
     ],
 )
-def test_descriptors_that_cannot_be_are_refused(
-    low: float, high: float, port: int, host: bytes, d: int
-) -> None:
+def test_invalid_descriptors_are_refused(low: float, high: float, port: int, host: bytes, d: int) -> None:
     data = struct.pack(">QHB", 1, port, d) + struct.pack(">2d", low, high) + host
     with pytest.raises(WireError):
         unpack(data)
@@ -142,7 +140,7 @@ def test_more_links_than_a_message_may_have_are_refused() -> None:
         decode(body(wire.VERSION, 1, 1, 2, 3, [[pack(PEER)] * n, [0] * n, []]))
 
 
-def test_what_is_too_long_is_not_sent() -> None:
+def test_frames_that_are_too_long_are_not_sent() -> None:
     peers = tuple(Descriptor.of(k, [0.0] * 16, [1.0] * 16, ("h" * 200, 1)) for k in range(2048))
     links = Mentions(2 * peers, (0,) * 2 * len(peers))
     with pytest.raises(WireError, match="at most"):

@@ -100,5 +100,6 @@ def test_a_frame_that_cannot_be_handled_ends_its_connection_and_nothing_else() -
             assert await reader.read() == b""
             await until(lambda: node.connections.counts["broken frames"] == 1)
             await until(lambda: node.connections.open == 0)
+            writer.close()
 
     live(test)

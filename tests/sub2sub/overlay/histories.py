@@ -50,7 +50,7 @@ class History:
         contacts[0] = -1
         return contacts
 
-    def befall(self, cycle: int, network: Network) -> NDArray[np.int64]:
+    def apply_faults(self, cycle: int, network: Network) -> NDArray[np.int64]:
         """Change the network as the history says; the peers that join anew in this cycle."""
         some = np.arange(self.n) % 4 == 1
         network.loss = self.loss

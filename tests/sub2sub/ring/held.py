@@ -1,4 +1,4 @@
-"""What the kernels' ring views hold, in the form in which peers as objects tell it."""
+"""The ring views of the kernels, in the form of the views of `RingPeer` objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sub2sub.ring.pool import MET, PEER, SINCE, STAMP
 
 
 def held_by(layer: Ring) -> list[list[tuple[int, int, int, int]]]:
-    """Everybody's neighbours in the order of the ring: number, stamp, met, since."""
+    """The neighbours of all peers in the order of the ring: number, stamp, met, since."""
     pool = layer.pool
 
     def words(t: int, name: int) -> NDArray[np.int32]:

@@ -1,4 +1,4 @@
-"""Messages of the ring layer are as long as Figure 3 says."""
+"""Messages of the ring layer contain what Figure 3 selects."""
 
 from __future__ import annotations
 

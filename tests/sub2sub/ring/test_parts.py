@@ -1,4 +1,4 @@
-"""What ring views are made of, each against brute force: labels, the cover test, the shadow, one view."""
+"""The parts of ring views, each compared with brute force: labels, the cover test, the shadow, one view."""
 
 from __future__ import annotations
 
@@ -135,7 +135,9 @@ def test_a_piece_is_covered_if_all_its_points_are_and_else_there_is_a_witness(
 
 @settings(max_examples=60)
 @given(grid_boxes(least=2, most=16), st.integers(1, 3))
-def test_who_gives_up_takes_it_for_uncovered_and_says_so(boxes: NDArray[np.int32], steps: int) -> None:
+def test_a_test_for_cover_that_is_given_up_counts_as_not_covered(
+    boxes: NDArray[np.int32], steps: int
+) -> None:
     enough, _, counts = asked(boxes[1:], boxes[0], steps)
     unlimited, _, _ = asked(boxes[1:], boxes[0])
     assert counts[1] <= steps
@@ -166,7 +168,7 @@ def cell_of(point: NDArray[np.int64], box: NDArray[np.int32], frame: Any) -> int
 
 
 def padded_boxes(boxes: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Boxes with attributes on which all overlap, up to a multiple of four, as labels have them."""
+    """Boxes padded to a multiple of four attributes, along which all overlap, as in labels."""
     n, _, d = boxes.shape
     wide = np.zeros((n, 2, -(-d // 4) * 4), np.int32)
     wide[:, 1], wide[:, :, :d] = 1, boxes
@@ -281,7 +283,7 @@ def test_a_view_is_at_any_time_what_figure_3_selects(boxes: NDArray[np.int32], d
     assert (pool.words[stamps : stamps + pool.size[t]] >= 1).all()
 
 
-def test_views_are_pushed_together_before_all_memory_of_the_pool_is_written_to() -> None:
+def test_a_pool_is_compacted_before_all_its_memory_is_written() -> None:
     pool = empty_pool(1000, 2)
     assert MARGIN < pool.end[0] < pool.words.size
     compacted = compact(pool, 2, spare=50_000)

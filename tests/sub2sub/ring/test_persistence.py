@@ -1,4 +1,4 @@
-"""How often messages are repeated: as peers learn from their own."""
+"""How often peers repeat messages, given the loss of their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.ring.persistence import MISTAKE, tries_for
 
 
-def test_so_many_are_sent_that_all_are_hardly_ever_lost() -> None:
+def test_enough_copies_are_sent_that_all_are_rarely_lost() -> None:
     shares = np.array([0.0, 0.01, 0.06, 0.15, 0.3, 0.5])
     tries = tries_for(np.full(6, 1e9), 1e9 * shares, least=5, most=24)
     assert (shares**tries <= MISTAKE).all()
@@ -21,7 +21,7 @@ def test_so_many_are_sent_that_all_are_hardly_ever_lost() -> None:
     assert tries_for([100], [99], least=5, most=0) == 5
 
 
-def test_peers_learn_of_loss_and_of_its_end_and_newcomers_start_afresh() -> None:
+def test_peers_learn_when_loss_begins_and_ends_and_newcomers_know_nothing_of_it() -> None:
     rng = np.random.default_rng(2)
     low = rng.random((60, 2)) * 0.7
     overlay = Overlay.of(low, low + 0.3, seed=1)
@@ -33,7 +33,7 @@ def test_peers_learn_of_loss_and_of_its_end_and_newcomers_start_afresh() -> None
     assert (overlay.run(90).ring.tries < 8).all()
 
 
-def test_no_ring_is_torn_where_three_of_ten_messages_are_lost() -> None:
+def test_rings_stay_complete_at_thirty_percent_loss() -> None:
     torn = {}
     for most in (24, 0):
         settings = OverlaySettings()

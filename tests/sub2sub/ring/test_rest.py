@@ -13,7 +13,7 @@ def overlay_of(calm: int) -> Overlay:
 
 
 def requests(overlay: Overlay) -> float:
-    """Exchanges of random, and of proximity links, that a live peer begins in a cycle: mean of the last."""
+    """Mean number of exchanges of random and proximity links that a live peer begins in the last cycles."""
     (random, _), (near, _) = overlay.cyclon.spent(), overlay.vicinity.spent()  # type: ignore[attr-defined]
     return float((random.sum() + near.sum()) / 4 / overlay.network.alive.sum())
 
@@ -29,11 +29,11 @@ def test_at_rest_other_links_are_exchanged_in_every_fifth_cycle_until_something_
     assert overlay.publish(np.random.default_rng(4).random((100, 2))).hit_ratio == 1.0
 
 
-def test_without_rest_everybody_exchanges_in_every_cycle() -> None:
+def test_without_rest_all_peers_exchange_in_every_cycle() -> None:
     assert requests(overlay_of(calm=0).run(40)) == 1.0
 
 
-def test_who_has_no_ring_neighbour_goes_on_searching() -> None:
+def test_a_peer_without_ring_neighbours_does_not_rest() -> None:
     low = np.arange(50.0)[:, None]
     overlay = Overlay.of(low, low + 0.5, settings=OverlaySettings(calm=2), seed=1).run(20)
     assert overlay.ring.pool.size.max() == 0

@@ -1,4 +1,4 @@
-"""The ring layer takes the decisions of its peer, and what it converges to is what Figure 3 selects."""
+"""The ring layer makes the same decisions as `RingPeer`, and converges to what Figure 3 selects."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CYCLES = 12
 
 @dataclass
 class History:
-    """A ring layer fed with links out of a hat, and what befalls it cycle by cycle."""
+    """A ring layer with random links of the layers below, and the faults of each cycle."""
 
     n: int
     d: int
@@ -60,7 +60,7 @@ class History:
         return ends[:, :, 0].astype(float), ends[:, :, 1] + 1.0
 
     def fed(self, cycle: int, view: NDArray[np.int64], size: NDArray[np.int8]) -> list[Row]:
-        """Fill a view of a layer below with links to anybody, made in the last few cycles."""
+        """Fill a view of a layer below with links to random peers, made in the last cycles."""
         view[:], rows = FREE, []
         for t in range(self.n):
             others = np.delete(np.arange(self.n), t)
@@ -71,7 +71,7 @@ class History:
             rows.append(row)
         return rows
 
-    def befall(self, cycle: int, network: Network) -> None:
+    def apply_faults(self, cycle: int, network: Network) -> None:
         some = np.arange(self.n) % 4 == 1
         network.loss = self.loss
         network.alive[some] = not self.crash_at <= cycle < self.crash_at + 4
@@ -122,9 +122,9 @@ def ring_of(history: History) -> tuple[Ring, Any, Any]:
 
 
 def change(history: History, layer: Ring, engine: RingEngine, cycle: int) -> None:
-    """Some subscribe to something else: everybody forgets them, and they start afresh.
+    """Some peers change their subscriptions: all others forget them, and they join again.
 
-    Each but the first has a contact; those whose contact starts afresh as well wait for gossip.
+    Each but the first has a contact; those whose contact joins at the same time wait for gossip.
     """
     peers = np.arange(0, history.n, 3)
     contacts = (peers + history.rng.integers(1, history.n, peers.size)) % history.n
@@ -163,7 +163,7 @@ def in_step_with_its_peers(history: History, layer: Ring, cyclon: Any, vicinity:
     engine = RingEngine(descriptors(naive_boxes(layer.boxes, history.d)), history.ring, history.seed)
     network = Network.whole(history.n)
     for cycle in range(1, CYCLES):
-        history.befall(cycle, network)
+        history.apply_faults(cycle, network)
         if cycle == history.change_at:
             change(history, layer, engine, cycle)
             network.alive[history.gone] = 0
@@ -194,7 +194,7 @@ def test_the_kernels_decide_as_their_peer_does(history: History) -> None:
 def test_a_view_needs_what_figure_3_selects_whatever_was_refused_before(
     population: Boxes, cap: int, data: st.DataObject
 ) -> None:
-    """The kernels' answers, and the memory of them, against Figure 3 to the letter."""
+    """Compare the kernels' answers, and the memory of them, with Figure 3 as printed."""
     own, *others = descriptors(population.boxes)
     need, figure_3 = Need(own), FigureThree(own)
     view: dict[int, Descriptor] = {}
@@ -219,10 +219,10 @@ def test_labels_that_run_out_change_no_decision(history: History) -> None:
 
 
 def live(history: History, layer: Ring, cyclon: Any, vicinity: Any, cycles: range) -> list[Any]:
-    """Step the layer through cycles of the history; the counts and views after each."""
+    """Step the layer through cycles of the history; return the counts and views after each."""
     network, seen = Network.whole(history.n), []
     for cycle in cycles:
-        history.befall(cycle, network)
+        history.apply_faults(cycle, network)
         for below in (cyclon, vicinity):
             history.fed(cycle, below.view, below.size)
         seen.append((dict(layer.step(cycle, network)), held_by(layer)))
@@ -245,9 +245,7 @@ def test_a_layer_that_runs_out_of_space_goes_on_where_it_stopped(history: Histor
 
 @settings(max_examples=20)
 @given(histories(), st.integers(1, CYCLES - 1))
-def test_a_layer_taken_up_from_a_checkpoint_goes_on_as_if_nothing_had_happened(
-    history: History, at: int
-) -> None:
+def test_a_layer_restored_from_a_checkpoint_continues_as_without_one(history: History, at: int) -> None:
     straight, cyclon, vicinity = ring_of(history)
     live(history, straight, cyclon, vicinity, range(1, at))
     resumed, *below = ring_of(History(**settings_of(history)))
@@ -303,7 +301,7 @@ def views(overlay: Overlay) -> dict[int, set[int]]:
 
 @pytest.mark.parametrize("paper", [True, False])
 @pytest.mark.parametrize(("d", "grid"), [(1, True), (1, False), (2, True), (3, False), (3, True), (5, False)])
-def test_settled_views_are_the_selection_from_everybody(d: int, grid: bool, paper: bool) -> None:
+def test_converged_views_are_the_selection_from_all_peers(d: int, grid: bool, paper: bool) -> None:
     n = 120
     lows, highs = subscriptions(d, n, grid, seed=d)
     people = Population.of(lows, highs, seed=d)
@@ -325,7 +323,7 @@ def test_a_capped_view_stays_within_its_cap() -> None:
     assert max(len(view) for view in views(overlay).values()) == 7
 
 
-def test_a_clock_finer_than_cycles_tells_each_lasting_neighbour_once():
+def test_with_a_finer_clock_each_lasting_neighbour_gets_one_hello():
     own, other = (Descriptor.of(id, [0.0], [1.0]) for id in (1, 2))
     peer = RingPeer(own, RingSettings(hello_after=200))
     peer.consider([Link(other, 130)], 130)

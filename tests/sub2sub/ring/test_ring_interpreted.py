@@ -1,4 +1,4 @@
-"""Compilation changes nothing: an overlay stepped by the interpreter is the one that kernels step."""
+"""Compilation changes nothing: interpreted and compiled kernels give the same overlay."""
 
 from __future__ import annotations
 

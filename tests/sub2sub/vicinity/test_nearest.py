@@ -1,4 +1,4 @@
-"""VICINITY by a distance given as a function: plain and compiled decide the same, and the rings are fed."""
+"""VICINITY with a distance given as a function: plain and compiled functions give the same decisions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sub2sub.vicinity.nearest import Nearest
 
 
 def _apart(a, b):
-    """Distance of two boxes, and 0 where they overlap."""
+    """Distance of two boxes, 0 if they overlap."""
     total = 0.0
     for k in range(a.shape[1]):
         gap = max(a[0, k] - b[1, k], b[0, k] - a[1, k])
@@ -58,7 +58,7 @@ def test_peers_find_the_nearest_of_all() -> None:
         assert set(stack.neighbours("vicinity", peer).tolist()) == nearest
 
 
-def test_the_usual_distance_as_a_function_builds_the_same_rings() -> None:
+def test_with_the_usual_distance_as_a_function_all_events_arrive() -> None:
     low = np.random.default_rng(1).random((150, 2)) * 0.7
     overlay = Overlay.of(low, low + 0.3, seed=1, proximity=numba.njit(_apart)).run(30)
     assert overlay.publish(np.random.default_rng(2).random((60, 2))).hit_ratio == 1.0
@@ -81,7 +81,7 @@ def test_a_dead_peer_is_forgotten() -> None:
         (lambda a, b: "near", "expected a function of two profiles"),
     ],
 )
-def test_what_is_no_distance_is_refused(distance, message: str) -> None:
+def test_a_function_that_is_no_distance_is_refused(distance, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Overlay.of([[0.0], [0.2]], [[1.0], [0.9]], proximity=distance, settings=OverlaySettings())
     with pytest.raises(InputError, match="expected none beside"):

@@ -1,4 +1,4 @@
-"""VICINITY: the kernel takes the decisions of its peer, and views hold the nearest peers."""
+"""VICINITY: the kernel makes the same decisions as `VicinityPeer`, and views hold the nearest peers."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ CYCLES = 16
 
 
 def run(history: History) -> Iterator[tuple[int, Vicinity, Network, dict[str, int]]]:
-    """The layer after each cycle of a history, over a CYCLON that lives through the same."""
+    """The layer after each cycle of a history, above a CYCLON with the same history."""
     cyclon, network = Cyclon(history.n, history.cyclon, history.seed), Network.whole(history.n)
     layer = Vicinity(packed_boxes(*history.boxes()), history.d, cyclon, history.vicinity, history.seed)
     cyclon.join(np.arange(history.n), history.contacts(), cycle=0)
     for cycle in range(1, CYCLES):
-        fresh = history.befall(cycle, network)
+        fresh = history.apply_faults(cycle, network)
         for each in (cyclon, layer):
             each.join(fresh, history.contacts()[fresh], cycle)
         cyclon.step(cycle, network)
@@ -69,7 +69,7 @@ def test_the_kernel_decides_as_its_peer_does(history: History) -> None:
 
 @settings(max_examples=60)
 @given(histories(most=40))
-def test_a_view_never_holds_its_owner_a_double_or_more_than_its_room(history: History) -> None:
+def test_a_view_never_holds_its_owner_duplicates_or_more_than_its_room(history: History) -> None:
     for cycle, layer, network, _ in run(history):
         places = np.arange(layer.view.shape[1])
         assert (layer.size <= history.vicinity.view).all()
@@ -99,7 +99,7 @@ def test_a_gap_is_a_distance_and_never_not_a_number(population: Population) -> N
 def settled(
     n: int, tie: Tie, cycles: int = 40, view: int = 8, width: float = 0.3
 ) -> tuple[Vicinity, Network]:
-    """A population of one attribute after some cycles; sequence IDs say nothing about the boxes."""
+    """A population of one attribute after some cycles; boxes are independent of sequence IDs."""
     rng = np.random.default_rng(n)
     lows = rng.random((n, 1))
     cyclon, network = Cyclon(n, seed=1), Network.whole(n)
@@ -139,7 +139,7 @@ def test_a_peer_without_enough_overlapping_ones_keeps_the_nearest() -> None:
     assert exact > 190
 
 
-def test_random_ties_renew_full_views() -> None:
+def test_with_random_ties_full_views_keep_changing() -> None:
     layer, network = settled(300, Tie.RANDOM)
     before = members(layer)
     step(layer, 40, network)
@@ -147,7 +147,7 @@ def test_random_ties_renew_full_views() -> None:
     assert np.mean(changed) > 2
 
 
-def test_keeping_those_that_came_first_freezes_full_views() -> None:
+def test_with_tie_keep_full_views_do_not_change() -> None:
     layer, network = settled(300, Tie.KEEP)
     before = members(layer)
     stamps = layer.view >> 32
@@ -158,7 +158,7 @@ def test_keeping_those_that_came_first_freezes_full_views() -> None:
     assert (layer.view >> 32 > stamps).any()
 
 
-def test_ties_by_sequence_gather_the_next_in_sequence() -> None:
+def test_with_ties_by_sequence_views_hold_the_nearest_ids() -> None:
     layer, _ = settled(300, Tie.SEQUENCE, cycles=80, view=8)
     exact = 0
     for peer, kept in enumerate(members(layer)):
@@ -174,7 +174,7 @@ def dead_links(layer: Vicinity, network: Network) -> int:
 
 
 @pytest.mark.parametrize("max_age", [0, 12])
-def test_links_to_the_dead_vanish(max_age: int) -> None:
+def test_links_to_dead_peers_disappear(max_age: int) -> None:
     layer, network = settled(300, Tie.RANDOM)
     layer.settings = VicinitySettings(view=8, max_age=max_age)
     network.alive[::5] = 0
@@ -195,7 +195,7 @@ def test_a_resumed_run_equals_the_uninterrupted_one() -> None:
     assert all((whole.arrays()[name] == array).all() for name, array in resumed.arrays().items())
 
 
-def test_who_joins_afresh_has_forgotten_everything() -> None:
+def test_a_peer_that_joins_again_has_an_empty_view() -> None:
     layer, _ = settled(50, Tie.RANDOM)
     layer.join(np.array([3, 7]), np.array([-1, 1]), cycle=40)
     assert layer.size[[3, 7]].tolist() == [0, 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tempfile
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,19 @@ def test_an_imported_workload_matches_like_a_generated_one(tmp_path: Path) -> No
     count_rings(workload)
     assert np.array_equal(ring_sizes(workload), count_matches(lows, highs, points))
     assert workload.spec is None
+
+
+def test_an_import_leaves_no_file_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Any] = []
+    temporary = tempfile.TemporaryFile
+    monkeypatch.setattr(
+        tempfile, "TemporaryFile", lambda *a, **k: opened.append(temporary(*a, **k)) or opened[-1]
+    )
+    import_workload(pa.table({"x_low": [0.0], "x_high": [1.0]}), None, tmp_path / "w")
+    with pytest.raises(InputError):
+        import_workload(pa.table({"x_low": [2.0], "x_high": [1.0]}), None, tmp_path / "bad")
+    assert opened
+    assert all(file.closed for file in opened)
 
 
 def test_rejected_rows_are_counted_in_the_manifest_and_written_aside(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from sub2sub.live.core.suspects import Suspects
 from sub2sub.live.net.identity import is_bound
 from sub2sub.live.wire.framing import Frame, WireError
 from sub2sub.overlay.descriptors import Descriptor
+from tests.sub2sub.live.loopback import live_virtually
 from tests.sub2sub.live.test_tls import certificates
 
 PERIOD = 0.05
@@ -52,7 +53,7 @@ def test_one_overlay_carries_topics_and_ranges_and_each_publication_chooses_its_
                 assert bob.counts["spam"] + alice.counts["spam"] == 0
                 assert high > low + 1
 
-    asyncio.run(story())
+    live_virtually(story)
 
 
 def test_topics_are_added_given_a_second_parent_moved_and_removed_while_running() -> None:
@@ -83,7 +84,7 @@ def test_topics_are_added_given_a_second_parent_moved_and_removed_while_running(
                 with pytest.raises(InputError, match=r"roma\.t0"):
                     await bob.publish_topic(".soccer.italy.roma.t0", b"")
 
-    asyncio.run(story())
+    live_virtually(story)
 
 
 def test_events_by_tables_are_signed_and_forged_replayed_and_unsigned_ones_refused() -> None:
@@ -120,7 +121,7 @@ def test_events_by_tables_are_signed_and_forged_replayed_and_unsigned_ones_refus
                 assert (alice.counts["delivered"], bob.counts["refused events"]) == (3, 0)
                 writer.close()
 
-    asyncio.run(asyncio.wait_for(story(), 30))
+    live_virtually(story)
 
 
 def test_ids_are_bound_to_certificates_and_say_whether_a_subscription_is_a_topics(tmp_path: Path) -> None:
@@ -195,7 +196,7 @@ def test_a_publisher_waits_until_it_knows_who_is_above() -> None:
                 await bob.publish_topic(".soccer.italy", b"at once", CamcastRoute())
                 assert await heard(root, 1) == [b"at once"]
 
-    asyncio.run(story())
+    live_virtually(story)
 
 
 def test_messages_survive_the_wire_and_wrong_ones_are_refused() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import weakref
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 
 import pytest
 
@@ -30,17 +31,16 @@ def play(test: Play, conditions: Conditions = CALM) -> VirtualLoop:
 
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while data := await reader.read(1000):
-        writer.write(data)
-    writer.close()
+    with closing(writer):
+        while data := await reader.read(1000):
+            writer.write(data)
 
 
 async def dial(data: bytes = b"x", least: int = 1) -> bytes:
     reader, writer = await asyncio.open_connection("b", 1)
-    writer.write(data)
-    answer = await reader.readexactly(least)
-    writer.close()
-    return answer
+    with closing(writer):
+        writer.write(data)
+        return await reader.readexactly(least)
 
 
 def test_a_round_trip_takes_the_time_of_four_messages() -> None:
@@ -53,7 +53,7 @@ def test_a_round_trip_takes_the_time_of_four_messages() -> None:
     assert play(test).broken == []
 
 
-def test_nobody_listens_where_nobody_listens() -> None:
+def test_a_connection_to_an_address_without_a_listener_is_refused() -> None:
     async def test(network: Network, a: Machine, b: Machine) -> None:
         with pytest.raises(ConnectionRefusedError):
             await a.start(dial())
@@ -90,13 +90,14 @@ def test_a_crash_resets_connections_unless_it_is_silent(silent: bool) -> None:
     play(test)
 
 
-def test_a_cut_is_of_one_direction() -> None:
+def test_a_cut_stops_messages_in_one_direction_only() -> None:
     async def test(network: Network, a: Machine, b: Machine) -> None:
         heard = []
 
         async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            heard.append(await reader.read(10))
-            writer.write(b"answer")
+            with closing(writer):
+                heard.append(await reader.read(10))
+                writer.write(b"answer")
 
         await b.start(asyncio.start_server(listen, "b", 1))
         asking = a.start(dial())
@@ -112,17 +113,19 @@ def test_a_cut_is_of_one_direction() -> None:
 def test_a_reader_that_does_not_read_holds_its_writer_back() -> None:
     async def test(network: Network, a: Machine, b: Machine) -> None:
         async def sleep(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await asyncio.sleep(1e6)
+            with closing(writer):
+                await asyncio.sleep(1e6)
 
         async def flood() -> int:
             _, writer = await asyncio.open_connection("b", 1)
             sent = 0
             try:
                 async with asyncio.timeout(1000.0):
-                    while True:
-                        writer.write(bytes(10_000))
-                        sent += 10_000
-                        await writer.drain()
+                    with closing(writer):
+                        while True:
+                            writer.write(bytes(10_000))
+                            sent += 10_000
+                            await writer.drain()
             except TimeoutError:
                 return sent
 
@@ -132,21 +135,23 @@ def test_a_reader_that_does_not_read_holds_its_writer_back() -> None:
     play(test)
 
 
-def test_messages_meet_the_conditions_that_are_set() -> None:
+def test_messages_are_lost_duplicated_and_overtaken_as_often_as_conditions_say() -> None:
     counted: dict[str, int] = {}
 
     async def test(network: Network, a: Machine, b: Machine) -> None:
         arrived = []
 
         async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            while data := await reader.read(1):
-                arrived.append(data[0])
+            with closing(writer):
+                while data := await reader.read(1):
+                    arrived.append(data[0])
 
         async def talk() -> None:
             _, writer = await asyncio.open_connection("b", 1)
-            for k in range(200):
-                writer.write(bytes([k]))
-            await asyncio.sleep(100.0)
+            with closing(writer):
+                for k in range(200):
+                    writer.write(bytes([k]))
+                await asyncio.sleep(100.0)
 
         await b.start(asyncio.start_server(listen, "b", 1))
         await a.start(talk())
@@ -159,7 +164,7 @@ def test_messages_meet_the_conditions_that_are_set() -> None:
     assert counted["overtaking"] > 0
 
 
-def test_what_is_due_at_the_same_moment_happens_in_the_order_in_which_it_was_asked_for() -> None:
+def test_callbacks_of_the_same_time_run_in_the_order_in_which_they_were_scheduled() -> None:
     async def test(network: Network, a: Machine, b: Machine) -> None:
         done: list[int] = []
         for number in range(20):
@@ -170,8 +175,8 @@ def test_what_is_due_at_the_same_moment_happens_in_the_order_in_which_it_was_ask
     play(test)
 
 
-def test_no_history_depends_on_when_python_collects_garbage() -> None:
-    """A task whose last reference was a stream that it read from itself vanished now and then."""
+def test_no_history_depends_on_garbage_collection() -> None:
+    """A task with no reference but that of the stream that it read from was sometimes collected."""
     ended, waited_for = list[str](), list[weakref.ref[asyncio.Future[str]]]()
 
     async def wait() -> None:
@@ -191,7 +196,7 @@ def test_no_history_depends_on_when_python_collects_garbage() -> None:
     assert ended == ["there"]
 
 
-def test_a_task_that_dies_is_noted() -> None:
+def test_a_task_that_fails_is_noted() -> None:
     async def test(network: Network, a: Machine, b: Machine) -> None:
         async def fail() -> None:
             raise ValueError("a defect")
@@ -202,7 +207,7 @@ def test_a_task_that_dies_is_noted() -> None:
     assert "a defect" in str(play(test).broken)
 
 
-def test_waiting_for_what_never_comes_is_an_error_and_not_a_hang() -> None:
+def test_a_loop_without_timers_and_callbacks_raises_an_error_instead_of_hanging() -> None:
     async def forever() -> None:
         await asyncio.get_running_loop().create_future()
 
