@@ -17,7 +17,7 @@ def require(settings: object, table: str = "", /, **domains: float | tuple[float
     """Check that numbers among the attributes of `settings` are within their domains.
 
     A domain is a minimum, or a pair (minimum, maximum). Attributes that a dataclass declares as `int` must be
-    whole numbers; optional ones may be None.
+    whole numbers, those that it declares as `bool` True or False; optional ones may be None.
 
     Raises
     ------
@@ -32,14 +32,18 @@ def require(settings: object, table: str = "", /, **domains: float | tuple[float
     sub2sub.errors.InputError: cyclon.tries: expected 1 or more, got 0
     """
     declared = {field.name: field.type for field in fields(settings)} if is_dataclass(settings) else {}
+    prefix = f"{table}." if table else ""
+    for name, kind in declared.items():
+        if kind in ("bool", bool) and not isinstance(value := getattr(settings, name), bool):
+            raise InputError(f"{prefix}{name}: expected True or False, got {value!r}")
     for name, domain in domains.items():
         low, high = domain if isinstance(domain, tuple) else (domain, None)
         value, kind = getattr(settings, name), declared.get(name)
         if value is None and "None" in str(kind):
             continue
         whole = kind in ("int", int)
-        is_number = isinstance(value, Integral if whole else Real)
+        is_number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
         if not is_number or not low <= value or (high is not None and not value <= high):
             expected = f"{low:g} or more" if high is None else f"{low:g} to {high:g}"
             expected = expected if is_number else f"a {'whole ' * whole}number, {expected}"
-            raise InputError(f"{table}{'.' if table else ''}{name}: expected {expected}, got {value!r}")
+            raise InputError(f"{prefix}{name}: expected {expected}, got {value!r}")

@@ -100,9 +100,11 @@ class GridMember(Member):
         return super().topic_table() if self.keeps_scamp else self.found
 
     def stand_still(self, missed: int) -> None:
-        """Take note of cycles that passed without a tick: announcements went on to end."""
+        """Take note of cycles that passed without a tick: all announcements went on to end."""
         super().stand_still(missed)
         self._announce_in -= missed
+        if missed:
+            self.grid.peer.stand_still(missed)
 
     def tick(self, dice: Dice) -> m.Sends:
         """Let a cycle pass."""

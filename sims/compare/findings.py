@@ -16,26 +16,11 @@ from pathlib import PurePath
 import numpy as np
 import pandas as pd
 
-from sims.compare.summary import cost, healed, number, systems_in, value, working_point
+from sims.compare.summary import cost, systems_in, value, working_point
 from sims.compare.worlds import CRASH, world_options
 
 RINGS, CAMCAST, ENCLOSING, COVER = "sub2sub", "camcast", "enclosing topic", "exact cover"
-# Each with its variants, such as "gossipsub, D 4".
-ANCHORS = ("matching tree", "broker", "plumtree", "gossipsub", "poldercast", "scribe", "meghdoot")
 BOUND, COST = "matching tree", "messages_per_delivery"
-COSTS = {
-    COST: "messages per delivery",
-    "bytes_per_delivery": "bytes per delivery",
-    "hops_to_last_match": "hops to the last",
-    "last_ms_median": "milliseconds to the last",
-    "links.mean": "links",
-    "memory_bytes.mean": "memory bytes",
-    "upkeep_messages.mean": "upkeep messages a cycle",
-    "upkeep_messages.p99": "of the 99th percentile",
-    "upkeep_messages.max": "of the busiest",
-    "upkeep_bytes.mean": "upkeep bytes a cycle",
-    "heal_cycles": "cycles to heal",
-}
 MEASURES = {COST: "messages per delivery", "upkeep_bytes.mean": "upkeep bytes", "links.mean": "links"}
 CLOSE = 1.05  # the ratio up to which costs are called equal if their intervals overlap
 DELIVERING = "99 % with 5 % of the messages lost"
@@ -47,7 +32,6 @@ def findings(table: pd.DataFrame) -> list[str]:
     kinds = {kind: [w for w in worlds if w.split(" ")[0] == kind] for kind in ("topics", "ranges", "between")}
     sentences = [_topics(table, world) for world in kinds["topics"]]
     sentences.append(_ranges(table, kinds["ranges"]))
-    sentences += [_beside_anchors(table, world) for world in (*kinds["topics"], *kinds["ranges"])]
     if len(kinds["between"]) > 1:
         sentences.append(_between(table, kinds["between"]))
     return [sentence for sentence in sentences if sentence]
@@ -151,27 +135,6 @@ def _instead(table: pd.DataFrame, world: str, system: str, words: str, rings: pd
     if spam is not None and spam["mean"] > 0:
         text += f" ({100 * spam['mean'] / messages['mean']:.0f} % of them spam)"
     return text
-
-
-def _beside_anchors(table: pd.DataFrame, world: str) -> str:
-    """All costs of rings beside those of what an engineer would choose instead."""
-    lines, lacking = [], []
-    for system in systems_in(table, world):
-        if system != RINGS and system.partition(",")[0] not in ANCHORS:
-            continue
-        costs = [_cell(table, world, system, metric) for metric in COSTS]
-        if costs[0] is not None:
-            told = " / ".join("—" if cell is None else number(cell["mean"]) for cell in costs)
-            seeds = healed(table, world, system)
-            some = f" (healed in {seeds[0]} of {seeds[1]} seeds)" if seeds and seeds[0] < seeds[1] else ""
-            lines.append(f"{system}: {told}{some}")
-        elif why := _lacking(table, world, system):
-            lacking.append(f"{system} ({why})")
-    if len(lines) < 2:
-        return ""
-    missed = f"; not shown to deliver {DELIVERING}: {_listed(lacking)}" if lacking else ""
-    where = f"{world.partition(' ')[0]} {_name(world)}".strip()
-    return f"On {where}, {' / '.join(COSTS.values())}: {'; '.join(lines)}{missed}."
 
 
 def _between(table: pd.DataFrame, worlds: list[str]) -> str:

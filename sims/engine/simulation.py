@@ -135,15 +135,18 @@ class Simulation(Generic[S_co]):
         self.tables.setdefault(table, []).append({"cycle": self.cycle, **row})
 
     def execute_controls(self) -> None:
-        """Run the controls that are due in the current cycle, unless they have already run."""
+        """Run the controls that are due in the current cycle, unless they have already run.
+
+        A control with several schedules runs once, so that its table has no row twice.
+        """
         if self._observed == self.cycle:
             return
         self._observed = self.cycle
-        for schedule, control in self.controls:
-            if schedule.due(self.cycle):
-                row = control.execute(self)
-                if row is not None:
-                    self.record(control.name, row)
+        due = {id(control): control for schedule, control in self.controls if schedule.due(self.cycle)}
+        for control in due.values():
+            row = control.execute(self)
+            if row is not None:
+                self.record(control.name, row)
 
     def step(self) -> None:
         """Run one cycle: the controls of the current cycle if they have not run, then all layers."""

@@ -19,6 +19,7 @@ from sims.reproduce.claims import Claim, read_claims
 from sims.reproduce.registry import by_paper, experiments
 from sims.reproduce.reproduction import Experiment
 from sims.runs.folder import RunFolder, is_run_folder
+from sub2sub.errors import InputError
 from workloads.files.atomic import write_text
 
 INTRODUCTION = """\
@@ -66,6 +67,8 @@ def write_page(path: Path, full: Path, quick: Path | None = None) -> int:
     quick = quick or full.parent / "quick"
     runs = {id: _run(id, (full, quick)) for id in experiments()}
     found = {id: run for id, run in runs.items() if run is not None}
+    if not found:
+        raise InputError(f"{full}: expected the results of at least one experiment, found none")
     claims = {id: read_claims(run.path) for id, run in found.items()}
     kept = {id: earlier for id, earlier in _earlier(path).items() if id in runs and id not in found}
     parts = [INTRODUCTION, _summary(claims, found, kept), _overview(claims, found, kept)]

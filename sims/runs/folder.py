@@ -52,7 +52,7 @@ class RunFolder:
     path : Path
     manifest : dict
         `format`, `kind`, `name`, `state`, `seed`, `cycles`, `versions`, `machine`, `started`, `command`,
-        `seconds`; `digests` of the tables when it is done.
+        `seconds`; `settings`, the digest of their file; `digests` of the tables when it is done.
 
     Examples
     --------
@@ -133,11 +133,13 @@ class RunWriter(RunFolder):
         cls, path: Path, *, kind: Kind, name: str, seed: int | None = None, cycles: int | None = None,
         replace: bool = False,
     ) -> RunWriter:  # fmt: skip
-        """Begin a run in `path`, which must be new or empty; with `replace` it may contain an earlier run."""
-        if path.exists() and any(path.iterdir()) and not replace:
-            state = f"a run that is {_read_manifest(path)['state']}" if is_run_folder(path) else "files"
-            hint = "; --overwrite replaces it, --resume continues it" if is_run_folder(path) else ""
-            raise InputError(f"{path}: expected a new or empty folder, it has {state}{hint}")
+        """Begin a run in `path`, a new or empty folder; with `replace` it may have a run of the same kind."""
+        if path.exists() and any(path.iterdir()):
+            if not replace:
+                state = f"a run that is {_read_manifest(path)['state']}" if is_run_folder(path) else "files"
+                hint = "; --overwrite replaces it, --resume continues it" if is_run_folder(path) else ""
+                raise InputError(f"{path}: expected a new or empty folder, it has {state}{hint}")
+            _refuse_to_replace(path, kind)
         path.mkdir(parents=True, exist_ok=True)
         was_a_run = is_run_folder(path)
         writer = cls(path, {**manifests.begin_manifest(kind, name, seed=seed, cycles=cycles), "seconds": 0.0})
@@ -187,8 +189,11 @@ class RunWriter(RunFolder):
         return write_text(self.path / name, text)
 
     def write_settings(self, text: str) -> Path:
-        """Write the settings, as TOML."""
-        return self.write_text(SETTINGS, text)
+        """Write the settings, as TOML; the manifest has their digest, so that damage is noticed."""
+        file = self.write_text(SETTINGS, text)
+        self.manifest["settings"] = file_digest(file)
+        manifests.write_manifest(self.path, self.manifest)
+        return file
 
     def note(self, text: str) -> None:
         """Add a line to the log."""
@@ -241,6 +246,19 @@ class RunWriter(RunFolder):
             for file in self.path.glob(f"*.{kind}"):
                 file.unlink()
         self._log.truncate(0)
+
+
+def _refuse_to_replace(path: Path, kind: Kind) -> None:
+    """Refuse to replace other files than those of a run of this kind; a damaged run may be replaced."""
+    try:
+        manifest = manifests.read_manifest(path)
+    except InputError:
+        return
+    if manifest is None and {file.name for file in path.iterdir()} != {LOG}:
+        raise InputError(f"{path}: expected a new or empty folder, or one that `{kind}` wrote, it has files")
+    if manifest is not None and manifest.get("kind") != kind:
+        has = manifest.get("kind", "workload")
+        raise InputError(f"{path}: expected a folder that `{kind}` wrote, it has the results of `{has}`")
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:

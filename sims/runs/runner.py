@@ -23,6 +23,7 @@ from sims.systems import system
 from sims.systems.interface import System
 from sub2sub.errors import InputError
 from sub2sub.timing.latency import Clock, seeded
+from workloads.files.digests import file_digest
 from workloads.settings.parameters import parameters
 from workloads.spec.types import types_to
 
@@ -82,11 +83,20 @@ def _simulation(experiment: Experiment, prepared: System, folder: Path) -> Simul
         "system": prepared,
         "folder": folder,
     }
-    entries = (*experiment.faults, *experiment.observers)
-    controls = [
-        (entry.schedule, entry.control({**supplied, "first": entry.schedule.start})) for entry in entries
+    for entry in experiment.observers:
+        if "events" in parameters(entry.make) and not len(prepared.wanted.points):
+            raise InputError(f"workload.events: expected 1 or more for the observer {entry.kind}, got 0")
+    faults = [
+        (entry.schedule, entry.control({**supplied, "first": entry.schedule.start}))
+        for entry in experiment.faults
     ]
-    return Simulation(prepared.overlay, controls)
+    # Observers that differ in their schedules only are one control, which runs once in a cycle.
+    names = [repr((entry.kind, sorted(entry.arguments.items()))) for entry in experiment.observers]
+    made = {name: entry.control(supplied) for name, entry in zip(names, experiment.observers, strict=True)}
+    observers = [
+        (entry.schedule, made[name]) for name, entry in zip(names, experiment.observers, strict=True)
+    ]
+    return Simulation(prepared.overlay, [*faults, *observers])
 
 
 def run_experiment(
@@ -203,23 +213,28 @@ def _finished_run(out: Path, experiment: Experiment) -> Mapping[str, Any] | None
 
     It is refused to change settings other than the number of cycles and the checkpoints.
     """
+    manifest = RunFolder.open(out).manifest
+    if manifest.get("settings", file_digest(out / SETTINGS)) != file_digest(out / SETTINGS):
+        raise InputError(
+            f"{out / SETTINGS}: expected the settings with which the run began, the file is damaged or "
+            "changed; --set cycles=N extends a run"
+        )
     before = load_experiment(out / SETTINGS)
     same = replace(before, cycles=experiment.cycles, checkpoint_every=experiment.checkpoint_every)
     if same.to_toml() != experiment.to_toml():
         pairs = zip(same.to_toml().splitlines(), experiment.to_toml().splitlines(), strict=False)
         was, wanted = next(((a, b) for a, b in pairs if a != b), ("", ""))
         raise InputError(f"{out}: expected the settings of the run there, which has {was!r}, not {wanted!r}")
-    done = RunFolder.open(out).manifest
-    if done["state"] != "done":
+    if manifest["state"] != "done":
         return None
     for field in ("cycles", "seconds", "final"):
-        if done.get(field) is None:
+        if manifest.get(field) is None:
             raise InputError(f"{out}: manifest.json: {field}: expected a value, it has none")
-    if done["cycles"] > experiment.cycles:
+    if manifest["cycles"] > experiment.cycles:
         raise InputError(
-            f"{out}: cycles: expected {done['cycles']} or more, which are done, got {experiment.cycles}"
+            f"{out}: cycles: expected {manifest['cycles']} or more, which are done, got {experiment.cycles}"
         )
-    return done
+    return manifest
 
 
 def _write_tables(writer: RunWriter, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:

@@ -60,7 +60,7 @@ class Stack:
         network: Network | None = None,
     ) -> None:
         self.population = _population(population, seed)
-        self.seed, self.cycle = whole_number("seed", seed), 0
+        self.seed, self.cycle = whole_number("seed", seed, below=2**64), 0
         self.network = network or Network.whole(len(self.population))
         self.network.alive[:] &= self.population.present.astype(np.uint8)
         self._layers: tuple[Layer, ...] = ()
@@ -185,8 +185,8 @@ class Stack:
         return mask
 
 
-def whole_number(field: str, value: object) -> int:
-    """The value as an int; an error if it is not a whole number from 0 on.
+def whole_number(field: str, value: object, below: int | None = None) -> int:
+    """The value as an int; an error if it is not a whole number from 0 on, or not below a limit.
 
     Examples
     --------
@@ -195,6 +195,8 @@ def whole_number(field: str, value: object) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
         raise InputError(f"{field}: expected a whole number from 0 on, got {value!r}")
+    if below is not None and value >= below:
+        raise InputError(f"{field}: expected a whole number below {below}, got {value!r}")
     return int(value)
 
 

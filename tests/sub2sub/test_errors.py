@@ -8,6 +8,7 @@ import pytest
 
 from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import InputError
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.ring.settings import RingSettings
 
 
@@ -17,6 +18,9 @@ from sub2sub.ring.settings import RingSettings
         (RingSettings, {"tries": 0}, "ring.tries: expected 1 to 255, got 0"),
         (RingSettings, {"tries": 2.5}, "ring.tries: expected a whole number, 1 to 255, got 2.5"),
         (RingSettings, {"most_tries": "3"}, "ring.most_tries: expected a whole number, 0 to 255, got '3'"),
+        (RingSettings, {"tries": True}, "ring.tries: expected a whole number, 1 to 255, got True"),
+        (RingSettings, {"hello": "no"}, "ring.hello: expected True or False, got 'no'"),
+        (RingSettings, {"verify": 0}, "ring.verify: expected True or False, got 0"),
         (CyclonSettings, {"tries": None}, "cyclon.tries: expected a whole number, 1 or more, got None"),
     ],
 )
@@ -26,3 +30,9 @@ def test_a_setting_outside_its_domain_is_refused(
     with pytest.raises(InputError) as refused:
         settings(**changes)
     assert message in str(refused.value)
+
+
+def test_two_seeds_never_mean_the_same() -> None:
+    """Draws depend on 64 bits of a seed, so larger ones would repeat the runs of smaller ones."""
+    with pytest.raises(InputError, match="seed: expected a whole number below 18446744073709551616"):
+        Overlay.of([[0.0], [0.5]], [[0.6], [1.0]], seed=2**64)

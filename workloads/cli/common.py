@@ -25,9 +25,19 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-FILE = click.Path(path_type=Path, dir_okay=False)
-FOLDER = click.Path(path_type=Path, file_okay=False)
-TABLE = click.Path(path_type=Path, exists=True)  # a file, or a folder of files
+class _Path(click.Path):
+    """A path that is not empty: an empty one, such as an unset variable, would be the current folder."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        if value == "":
+            self.fail("expected a path, it is empty", parameter, context)
+        return super().convert(value, parameter, context)
+
+
+FILE = _Path(path_type=Path, dir_okay=False)
+FOLDER = _Path(path_type=Path, file_okay=False)
+PLACE = _Path(path_type=Path)  # a file or a folder
+TABLE = _Path(path_type=Path, exists=True)  # a file, or a folder of files
 
 
 def _consent(context: click.Context, parameter: click.Parameter, modules: tuple[str, ...]) -> None:

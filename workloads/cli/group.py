@@ -236,11 +236,13 @@ def import_(
 
 
 def _pairs(options: tuple[str, ...]) -> list[tuple[str, str]]:
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for option in options:
         name, equals, value = option.partition("=")
         if not (name and equals and value):
             raise InputError(f"{option!r}: expected ATTRIBUTE=COLUMN")
+        if name in dict(pairs):
+            raise InputError(f"{option!r}: expected each attribute once, {name!r} is given twice")
         pairs.append((name, value))
     return pairs
 

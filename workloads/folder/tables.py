@@ -207,6 +207,8 @@ class Rows:
     def _open_csv(self, types: dict[str, Any]) -> Any:
         assert isinstance(self.source, Path)
         delimiter = self.form.delimiter or ("\t" if _kind(self.source) == ".tsv" else ",")
+        if delimiter == self.form.decimal:
+            raise InputError(f"{self.source}: delimiter and decimal are both {delimiter!r}: expected two")
         return csv.open_csv(
             self.source,
             # The handler of invalid rows gets row numbers only without threads.

@@ -91,7 +91,7 @@ class Document:
     def open(cls, path: Path, changes: Sequence[Change] = ()) -> Document:
         """Read a file and make changes; invalid TOML and impossible changes are refused."""
         try:
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8-sig")  # some editors put a mark before the text
             data = tomllib.loads(text)
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
             raise InputError(f"{path}: {failure}") from None

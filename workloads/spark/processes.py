@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, get_context
 
 from sub2sub.kernels.threads import use_threads
@@ -34,6 +35,12 @@ def run_in_processes(
             for done, job in enumerate(as_completed(jobs)):
                 job.result()
                 progress(done + 1, count)
+        except BrokenProcessPool:
+            # An OSError is one line on the command line.
+            raise ChildProcessError(
+                "a process was ended from outside, perhaps because memory was short; "
+                "what is complete is kept: give the same command again to continue"
+            ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in set(active_children()) - others:

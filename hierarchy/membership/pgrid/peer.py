@@ -282,6 +282,10 @@ class GridPeer:
                 if known is None or known.expires < expires:
                     self.held[member.id] = Held(member, expires)
 
+    def stand_still(self, missed: int) -> None:
+        """Account for cycles in which this peer did nothing: announcements that it holds went on to end."""
+        self.held = {id: Held(each.member, each.expires - missed) for id, each in self.held.items()}
+
     def expire(self, cycle: int) -> None:
         """Drop announcements that are over, or that belong elsewhere by now."""
         self.held = {

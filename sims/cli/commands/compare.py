@@ -58,7 +58,7 @@ from workloads.cli.common import FOLDER, NumberRange, allow_option, json_option,
 )  # fmt: skip
 @allow_option
 @click.option("--seed", type=click.IntRange(0), default=1, help="The first of the seeds.")
-@click.option("--quick", is_flag=True, help="The smaller form, within about a minute.")
+@click.option("--quick", is_flag=True, help="The smaller form: two to three minutes of processor time.")
 @click.option(
     "--out", type=FOLDER, default=Path("out/compare"),
     help="Folder to write to; one that exists is continued.",
@@ -135,4 +135,4 @@ def command(
     for sentence in sentences:
         click.echo(sentence)
     if not quiet:
-        click.echo(f"written to {out}")
+        click.echo(f"written to {out}: costs of all systems in headline.md, everything in index.html")

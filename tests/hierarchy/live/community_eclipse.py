@@ -8,9 +8,8 @@ during and after each attack (20 processes, means of three seeds).
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import random
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,87 +17,49 @@ from hierarchy.live import Process
 from hierarchy.live import messages as m
 from hierarchy.live.wire import PROTOCOL
 from sub2sub.live.virtual.attackers import Attacker
-from sub2sub.live.virtual.conditions import Network
-from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.wire.framing import Frame, size_of
+from sub2sub.live.wire.framing import Frame
+from tests.sub2sub.live.virtual import attacked
+from tests.sub2sub.live.virtual.attacked import NOWHERE, PORT, Attacked, Hits, report
 
-PORT = 7000
 TOPIC, SUPER = ".a.x", ".a"
-NOWHERE = ("10.9.9.9", 9)
-
-
-@dataclass
-class Hits:
-    """Shares of wanted deliveries that took place."""
-
-    before: float
-    during: float
-    after: float
+GATEWAYS = {TOPIC: [("10.0.0.0", PORT)], SUPER: [("10.0.0.1", PORT)]}
 
 
 @dataclass(frozen=True)
-class Attack:
+class Attack(attacked.Attack):
     """What an attacker does.
 
     Attributes
     ----------
     supers, members : bool
-        Whether it tells of members of the topic above, and subscribes members of the topic itself.
-    listens : bool
-        Whether they lead to the attacker, which answers, takes events and passes none on.
-    early : bool
-        Whether it begins before anybody joins.
-    hosts : int
-        Hosts that the attacker has.
+        Whether it tells of members of the topic above, and subscribes members of both topics.
+    feigns : bool
+        Whether it also says that it has served and taken everybody, sends heartbeats, and answers weights so
+        that all requests walk to it.
     """
 
     supers: bool = True
     members: bool = False
-    listens: bool = True
-    early: bool = False
-    hosts: int = 1
+    feigns: bool = False
 
 
-class CommunityEclipse:
+class CommunityEclipse(Attacked):
     """Two communities and their attacker."""
 
-    def __init__(self, size: int, attack: Attack, seed: int = 1) -> None:
-        self.size, self.attack = size, attack
-        self.network, self.dice = Network(seed), random.Random(seed)
-        self.processes: list[tuple[Machine, Process]] = []
-        self.heard: list[int] = []
+    protocol = PROTOCOL
+    settles = 40.0
 
-    def run(self) -> Hits:
-        return VirtualLoop(self.network).run(self._live())
-
-    async def _live(self) -> Hits:
-        attackers = [self.network.machine(f"10.8.0.{k}") for k in range(self.attack.hosts)]
-        for attacker in attackers if self.attack.listens else ():
-            await attacker.start(asyncio.start_server(self._swallow, attacker.host, PORT))
-        attack = attackers[0].start(self._attack()) if self.attack.early else None
-        gateways = {TOPIC: [("10.0.0.0", PORT)], SUPER: [("10.0.0.1", PORT)]}
+    async def join(self) -> None:
+        if self.attack.early:
+            await self.begin_attack()
         for number in range(self.size):
             machine = self.network.machine(f"10.0.0.{number}")
-            process = await machine.start(self._enter(machine, number, gateways))
-            self.processes.append((machine, process))
+            self.nodes.append((machine, await machine.start(self.enter(machine, number))))
             await asyncio.sleep(0.5)
-        before = 1.0
-        if attack is None:
-            await asyncio.sleep(40.0)
-            before = await self._hits()
-            attack = attackers[0].start(self._attack())
-        await asyncio.sleep(40.0)
-        during = await self._hits()
-        assert not attack.done(), "the attack ended by itself"
-        attack.cancel()
-        for attacker in attackers:
-            attacker.crash()
-        await asyncio.sleep(40.0)
-        return Hits(before, during, await self._hits())
 
-    async def _enter(self, machine: Machine, number: int, gateways: Any) -> Process:
-        process = Process(gateways, (machine.host, PORT), seed=number + 1)
+    async def enter(self, machine: Machine, number: int) -> Process:
+        process = Process(GATEWAYS, (machine.host, PORT), seed=number + 1)
         await process.__aenter__()
         await process.community(SUPER if number % 2 else TOPIC).subscribe(self._note)
         return process
@@ -106,80 +67,64 @@ class CommunityEclipse:
     def _note(self, event: Any) -> None:
         self.heard.append(event.id)
 
-    async def _hits(self) -> float:
-        names = []
-        for _ in range(20):
-            machine, process = self.dice.choice(self.processes[::2])
-            names.append(await machine.start(process.community(TOPIC).publish(b"", upward=1.0)))
-            await asyncio.sleep(0.2)
-        await asyncio.sleep(8.0)
-        return sum(self.heard.count(name) for name in names) / (len(names) * self.size)
+    async def publish(self) -> int:
+        machine, process = self.dice.choice(self.nodes[::2])
+        return await machine.start(process.community(TOPIC).publish(b"", upward=1.0))
 
     def _invented(self, topic: str, count: int) -> tuple[m.Contact, ...]:
+        hosts = self.attacking_hosts()
+
         def address(k: int) -> tuple[str, int]:
-            return (f"10.8.0.{k % self.attack.hosts}", PORT) if self.attack.listens else NOWHERE
+            return (hosts[k % len(hosts)], PORT) if self.attack.listens else NOWHERE
 
         return tuple(m.Contact(self.dice.getrandbits(63) + 1, *address(k), topic) for k in range(count))
 
-    async def _attack(self) -> None:
-        while True:
-            for machine, process in self.processes:
-                with contextlib.suppress(OSError, EOFError, TimeoutError):
-                    async with asyncio.timeout(1.0):
-                        reader, writer = await asyncio.open_connection(machine.host, PORT)
-                        attacker = Attacker(reader, writer, PROTOCOL)
-                        for id in list(process.cores):  # it has read them in events and in what others tell
-                            self._mislead(attacker, id)
-                        await asyncio.sleep(0.05)
-                        writer.close()
-            await asyncio.sleep(0.5)
+    async def lie(self, attacker: Attacker, number: int) -> None:
+        for victim in list(self.nodes[number][1].cores.values() if number < len(self.nodes) else ()):
+            topic, id = victim.own.topic, victim.own.id  # which it has read in what others tell
+            if self.attack.supers:
+                attacker.say(m.Supers(self._invented(SUPER, 8)), id)
+            members = self._invented(topic, max(2, self.attack.hosts)) if self.attack.members else ()
+            for member in members:
+                attacker.say(m.Copy(member, 100, 1000), id, member.id)
+                if self.attack.feigns:
+                    for claim in (m.Served(member, 100), m.Kept(member), m.Beat()):
+                        attacker.say(claim, id, member.id)
 
-    def _mislead(self, attacker: Attacker, victim: int) -> None:
-        if self.attack.supers:
-            attacker.say(m.Supers(self._invented(SUPER, 8)), victim)
-        for member in self._invented(TOPIC, 2) if self.attack.members else ():
-            attacker.say(m.Copy(member, 100, 1000), victim, member.id)
-
-    async def _swallow(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def answer(self, frame: Frame) -> Iterable[object]:
         """Answer what keeps it in tables, tell of inventions only, and swallow events."""
-        with contextlib.suppress(OSError, EOFError):
-            while True:
-                frame = PROTOCOL.decode(await reader.readexactly(size_of(await reader.readexactly(4))))
-                answer: Any = None
-                match frame.message:
-                    case m.Check(exchange):
-                        answer = m.Checked(exchange)
-                    case m.Beat():
-                        answer = m.Beaten()
-                    case m.Find(exchange, topics):
-                        answer = m.Found(exchange, self._invented(topics[0], 8))
-                if answer is not None:
-                    writer.write(PROTOCOL.encode(Frame(frame.sender, frame.to, answer)))
+        match frame.message:
+            case m.Check(exchange):
+                yield m.Checked(exchange)
+            case m.Beat():
+                yield m.Beaten()
+            case m.Find(exchange, topics):
+                yield m.Found(exchange, self._invented(topics[0], 8))
+            case m.Weigh(_, weight) if self.attack.feigns:
+                yield m.Weighed(weight, 1e-9)
 
 
 ATTACKS = {
     "super-contacts that lead nowhere": Attack(listens=False),
     "super-contacts that lead nowhere, there first": Attack(listens=False, early=True),
-    "super-contacts that swallow": Attack(),
-    "super-contacts that swallow, there first": Attack(early=True),
-    "super-contacts of five hosts, there first": Attack(early=True, hosts=5),
     "members that lead nowhere": Attack(supers=False, members=True, listens=False),
-    "members that swallow": Attack(supers=False, members=True),
-    "members that swallow, there first": Attack(supers=False, members=True, early=True),
-    "both, there first": Attack(members=True, early=True),
-    "both of five hosts, there first": Attack(members=True, early=True, hosts=5),
+    **{
+        f"{what}, {hosts} hosts{when}": Attack(early=bool(when), hosts=hosts, **does)
+        for what, does in {
+            "super-contacts": {},
+            "members": {"supers": False, "members": True},
+            "both": {"members": True},
+            "both that feign": {"members": True, "feigns": True},
+        }.items()
+        for when in ("", ", there first")
+        for hosts in (1, 3, 5, 10)
+    },
 }
 
 
-def main(size: int, seeds: int, named: str) -> None:
-    for name, attack in ATTACKS.items():
-        if named in name:
-            hits = [CommunityEclipse(size, attack, seed).run() for seed in range(1, seeds + 1)]
-            before, during, after = (
-                sum(getattr(each, what) for each in hits) / seeds for what in ("before", "during", "after")
-            )
-            print(f"{name}: before {before:.1%}, during {during:.1%}, 40 s after {after:.1%}", flush=True)
+def run(nodes: int, attack: Attack, seed: int) -> Hits:
+    return CommunityEclipse(nodes, attack, seed).run()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int((sys.argv[2:] or [1])[0]), "".join(sys.argv[3:4]))
+    report(ATTACKS, run, sys.argv[1:])

@@ -14,7 +14,7 @@ from hierarchy.live import MemberSettings
 from hierarchy.live import messages as m
 from hierarchy.live.grid_member import GridMember
 from hierarchy.live.messages import Contact
-from hierarchy.membership.pgrid.peer import GridPeer, entries, key_of
+from hierarchy.membership.pgrid.peer import GridPeer, Posting, entries, key_of
 from hierarchy.membership.scamp.peer import Link
 from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.kernels.dice import Dice
@@ -156,6 +156,16 @@ def test_who_cannot_be_reached_is_forgotten_at_the_second_failure_and_not_at_the
     assert entries(member.grid.peer.references[0]) == [A, B]
     list(member.unreachable(A, m.Check(4), Dice(4)))
     assert (entries(member.grid.peer.references[0]), member.topic_table()) == ([B], [A, B])
+
+
+def test_announcements_end_while_a_process_is_stopped() -> None:
+    """It waited for a member that had left long ago, and told others of it."""
+    member = GridMember(Contact(1, "h", 1, "."), lambda event: None, SETTINGS)
+    lease = member.grid.settings.lease
+    member.grid.peer.hold([Posting(A, lease), Posting(B, lease - 1)], cycle=0)
+    member.stand_still(lease - 1)
+    member.grid.peer.expire(0)
+    assert member.grid.peer.known(A.topic) == [A]
 
 
 def test_entries_of_tables_stay_until_a_search_brings_others() -> None:

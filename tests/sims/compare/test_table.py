@@ -258,16 +258,6 @@ def test_after_a_crash_only_all_is_100_percent_and_all_that_deliver_it_are_named
     assert findings(cells(pd.DataFrame(few)))[0].endswith(f"{crashed} 99.99 % (c).")
 
 
-def test_rings_stand_beside_the_anchors_with_every_cost_or_a_dash() -> None:
-    rows = knobs("topics", "sub2sub", FEW) + knobs("topics", "gossipsub, D 4", {"d": (1.0, 15_000)})
-    rows += knobs("topics", "scribe", NOBODY) + knobs("topics", "camcast", FEW)
-    found = findings(cells(pd.DataFrame(rows)))[1]
-    assert "sub2sub: 2 / — / —" in found
-    assert "gossipsub, D 4: 1,500 / — / —" in found
-    assert "camcast" not in found
-    assert found.endswith(f"; not shown to deliver {LOST}: scribe (0.900 at best).")
-
-
 RATIOS = "(0.25 times the rings' at t = 0, 4.5 times the rings' at t = 1"
 
 

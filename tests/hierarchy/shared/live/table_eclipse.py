@@ -7,11 +7,9 @@ deliveries takes place before, during and after each attack (20 nodes, means of 
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from hierarchy.shared.live import SharedCoreSettings, SharedNode
 from hierarchy.shared.live import table_messages as t
@@ -21,9 +19,10 @@ from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.live.core import messages as m
 from sub2sub.live.virtual.attackers import Attacker
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.wire import format as wire
+from sub2sub.live.wire.framing import Frame
 from sub2sub.overlay.descriptors import Descriptor
-from tests.sub2sub.live.virtual.eclipse import NOWHERE, PORT, Attack, Eclipse
+from tests.sub2sub.live.virtual.attacked import NOWHERE, PORT, Hits, report
+from tests.sub2sub.live.virtual.eclipse import Attack, Eclipse
 
 TOPIC, SUPER = ".a.x", ".a"
 ROUTE = CamcastRoute(c=4.0, g=10.0, a=2.0)
@@ -49,31 +48,25 @@ def topics() -> NestedRanges:
 class TableEclipse(Eclipse):
     """Nodes that subscribe to a topic or its supertopic, and their attacker."""
 
-    attack: TableAttack
+    protocol = PROTOCOL
 
     def __init__(self, nodes: int, attack: TableAttack, seed: int = 1, wary: bool = True) -> None:
         super().__init__(nodes, attack, seed)
         self.shared_settings = SharedCoreSettings(wary=wary)
 
-    async def _enter(self, machine: Machine, number: int) -> SharedNode:
+    async def enter(self, machine: Machine, number: int) -> SharedNode:
         contact = ("10.0.0.0", PORT) if number else None
         node = SharedNode(
             topics(), 1, contact, (machine.host, PORT), seed=number + 1, reply=2.0,
             settings=self.shared_settings,
         )  # fmt: skip
         await node.__aenter__()
-        await node.subscribe_topic(SUPER if number % 2 else TOPIC, self._note)
+        await node.subscribe_topic(SUPER if number % 2 else TOPIC, self.note)
         return node
 
-    async def _hits(self) -> float:
-        names = []
-        for _ in range(20):
-            machine, node = self.dice.choice(self.nodes[::2])
-            published = await machine.start(node.publish_topic(TOPIC, b"", ROUTE))
-            names.append(published.name)
-            await asyncio.sleep(0.2)
-        await asyncio.sleep(8.0)
-        return sum(self.heard.count(name) for name in names) / (len(names) * self.size)
+    async def publish(self) -> bytes:
+        machine, node = self.dice.choice(self.nodes[::2])
+        return (await machine.start(node.publish_topic(TOPIC, b"", ROUTE))).name
 
     def _tables_of_lies(self, victim: Descriptor) -> tuple[list[Descriptor], list[Descriptor]]:
         """Equals right beside a victim, and peers of its supertopic, at the attacker's hosts or nowhere."""
@@ -81,7 +74,7 @@ class TableEclipse(Eclipse):
         above = ((low,), (high,))
         if self.attack.tighter:
             above = ((victim.low[0] - 0.5,), (victim.high[0] + 0.5,))
-        hosts = [f"10.8.0.{k}" for k in range(self.attack.hosts)]
+        hosts = self.attacking_hosts()
 
         def at(k: int) -> tuple[str, int]:
             return (hosts[k % len(hosts)], PORT) if self.attack.listens else NOWHERE
@@ -95,47 +88,29 @@ class TableEclipse(Eclipse):
         bits = self.dice.getrandbits
         return equals, [Descriptor(bits(64) | 1, *above, at(k)) for k in range(count)]
 
-    async def _attack(self) -> None:
-        while True:
-            for number in range(self.size):
-                with contextlib.suppress(OSError, EOFError, TimeoutError):
-                    async with asyncio.timeout(1.0):
-                        reader, writer = await asyncio.open_connection(f"10.0.0.{number}", PORT)
-                        attacker = Attacker(reader, writer, PROTOCOL)
-                        victim = (await attacker.ask(m.Join(1), m.Welcome)).links.peers[0]
-                        equals, above = self._tables_of_lies(victim)
-                        self.invented = [*self.invented, *equals, *above][-400:]
-                        told = [m.Mentions(tuple(peers), (0,) * len(peers)) for peers in (equals, above)]
-                        for other in (*equals, *above):
-                            attacker.say(t.Greet(7, other), victim.id, other.id)
-                        attacker.say(t.Tables(8, equals[0], *told, m.Mentions()), victim.id, equals[0].id)
-                        await asyncio.sleep(0.05)
-                        writer.close()
-            await asyncio.sleep(0.5)
+    async def lie(self, attacker: Attacker, number: int) -> None:
+        victim = (await attacker.ask(m.Join(1), m.Welcome)).links.peers[0]
+        equals, above = self._tables_of_lies(victim)
+        self.invented = [*self.invented, *equals, *above][-400:]
+        told = [m.Mentions(tuple(peers), (0,) * len(peers)) for peers in (equals, above)]
+        for other in (*equals, *above):
+            attacker.say(t.Greet(7, other), victim.id, other.id)
+        attacker.say(t.Tables(8, equals[0], *told, m.Mentions()), victim.id, equals[0].id)
 
-    async def _swallow(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def answer(self, frame: Frame) -> Iterable[object]:
         """Take part in what concerns tables, tell of inventions only, and swallow events."""
-        with contextlib.suppress(OSError, EOFError):
-            while True:
-                frame = PROTOCOL.decode(await reader.readexactly(wire.size_of(await reader.readexactly(4))))
-                answer = self._answer(frame.message)
-                if answer is not None:
-                    writer.write(PROTOCOL.encode(wire.Frame(frame.sender, frame.to, answer)))
-
-    def _answer(self, message: Any) -> Any:
-        lies = m.Mentions.of(*(m.Mention(each, 0) for each in self.invented[-20:]))
-        match message:
+        lies = self.lies()
+        match frame.message:
             case t.Greet(exchange):
-                return t.Greeted(exchange)
+                yield t.Greeted(exchange)
             case t.Inquire(exchange):
-                return t.Ways(exchange, lies)
+                yield t.Ways(exchange, lies)
             case t.Tables(exchange):
-                return t.TablesBack(exchange, lies, lies, lies)
+                yield t.TablesBack(exchange, lies, lies, lies)
             case t.Alike(exchange):
-                return t.AlikeBack(exchange, lies)
+                yield t.AlikeBack(exchange, lies)
             case m.Probe(exchange):
-                return m.Probed(exchange)
-        return None
+                yield m.Probed(exchange)
 
 
 ATTACKS = {
@@ -150,15 +125,9 @@ ATTACKS = {
 }
 
 
-def main(nodes: int, seeds: int, named: str) -> None:
-    for name, attack in ATTACKS.items():
-        if named in name:
-            hits = [TableEclipse(nodes, attack, seed).run() for seed in range(1, seeds + 1)]
-            before, during, after = (
-                sum(getattr(each, what) for each in hits) / seeds for what in ("before", "during", "after")
-            )
-            print(f"{name}: before {before:.1%}, during {during:.1%}, 30 s after {after:.1%}", flush=True)
+def run(nodes: int, attack: TableAttack, seed: int) -> Hits:
+    return TableEclipse(nodes, attack, seed).run()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int((sys.argv[2:] or [1])[0]), "".join(sys.argv[3:4]))
+    report(ATTACKS, run, sys.argv[1:])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.sub2sub.live.virtual.eclipse import Attack, Eclipse
+from tests.sub2sub.live.virtual.attacked import report
+from tests.sub2sub.live.virtual.eclipse import Attack, Eclipse, run
 
 
 @pytest.mark.parametrize(
@@ -58,3 +59,12 @@ def test_where_ids_are_bound_nobody_stands_where_it_likes() -> None:
     eclipse = Eclipse(10, Attack(beside=3, anew=True, bound=True))
     assert eclipse.run().during == 1.0
     assert calm(eclipse) == {5}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["0"], ["20", "0"], ["20", "none"], ["20", "1", "a", "b"], ["20", "1", "nowhere"]],
+)
+def test_scripts_of_attacks_refuse_wrong_arguments_in_one_line(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^(expected: a number of nodes|no attack has).*$"):
+        report({"an attack": Attack()}, run, arguments)
