@@ -77,7 +77,8 @@ def sources_of(path: Path) -> frozenset[Path]:
     Examples
     --------
     >>> sorted(path.name for path in sources_of(HERE / "sub2sub" / "kernels" / "randomness.py"))
-    ['cache.py', 'callees.py', 'compilation.py', 'compile_time.py', 'compilers.py', 'randomness.py', 'sources.py']
+    ['cache.py', 'callees.py', 'compilation.py', 'compile_time.py', 'compilers.py', 'randomness.py',
+    'sources.py']
     """
     found, waiting = {path}, [path]
     while waiting:
