@@ -190,6 +190,8 @@ class RunWriter(RunFolder):
 
     def write_settings(self, text: str) -> Path:
         """Write the settings, as TOML; the manifest has their digest, so that damage is noticed."""
+        if self.manifest.pop("settings", None) is not None:  # of other settings: a kill must not leave both
+            manifests.write_manifest(self.path, self.manifest)
         file = self.write_text(SETTINGS, text)
         self.manifest["settings"] = file_digest(file)
         manifests.write_manifest(self.path, self.manifest)

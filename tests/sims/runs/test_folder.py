@@ -52,6 +52,24 @@ def test_a_run_that_is_interrupted_while_it_begins_is_not_running(
     assert RunFolder.open(tmp_path / "r").manifest["state"] == "interrupted"
 
 
+def test_a_kill_between_settings_and_their_digest_leaves_no_digest_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with begin(tmp_path / "r") as writer:
+        writer.write_settings("cycles = 3\n")
+    assert "settings" in RunFolder.open(tmp_path / "r").manifest
+    write = RunWriter.write_text
+
+    def killed(self: RunWriter, name: str, text: str) -> Path:
+        write(self, name, text)
+        assert "settings" not in RunFolder.open(tmp_path / "r").manifest
+        raise SystemExit
+
+    monkeypatch.setattr(RunWriter, "write_text", killed)
+    with pytest.raises(SystemExit), RunWriter.resume(tmp_path / "r", 5) as writer:
+        writer.write_settings("cycles = 5\n")
+
+
 @pytest.mark.parametrize(("error", "state"), [(KeyboardInterrupt, "interrupted"), (RuntimeError, "failed")])
 def test_the_manifest_tells_how_a_run_was_stopped(tmp_path: Path, error: type, state: str):
     with pytest.raises(error), begin(tmp_path / "r"):
