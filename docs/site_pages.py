@@ -43,7 +43,10 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def _led(text: str, target: str) -> str:
-    return f"[{text}]({PAGES[target]})" if target in PAGES else f"{text} (`{target[3:]}`)"
+    if target in PAGES:
+        return f"[{text}]({PAGES[target]})"
+    path = f"`{target[3:]}`"
+    return path if target.endswith(text) else f"{text} ({path})"
 
 
 def _from_root(markdown: str) -> str:
