@@ -9,6 +9,7 @@ member that it found; `hierarchy.membership.entrance` says which member founds a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,7 @@ from sub2sub.live.core.suspects import Suspects
 
 BEGIN = 4  # cycles that the first gateway asks the others before it begins the overlay
 WANTED = 32  # members a search asks for
+REFUSALS = 4  # subscriptions in a row that did not reach a contact, which counts as gone then
 OWN, PART, NOTHING = -1, -2, -3  # what a search is for besides a place up the chain
 
 
@@ -81,6 +83,7 @@ class GridMember(Member):
         self._known = 1.0  # members of the community, as the last search found
         self._searches: dict[int, _Search] = {}
         self.suspects = Suspects()
+        self._refusals: Counter[int] = Counter()  # by contacts, until it is in
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Enter the overlay through any peer of it; with none, begin it."""
@@ -164,6 +167,7 @@ class GridMember(Member):
         """Take a message: those of the P-Grid here, the others as any member."""
         cycle, grid = self.cycle, self.grid
         self.suspects.heard_from(sender)
+        self._refusals.pop(sender, None)
         match message:
             case m.Meet():
                 yield from grid.meet(message, cycle, dice)
@@ -192,6 +196,8 @@ class GridMember(Member):
             self.grid.peer.forget(to.id)
             if not self.keeps_scamp and to in self.known():
                 self._search_in = self.cycle
+        if isinstance(message, m.Subscribe) and not self._is_in:
+            self._refusals[to.id] += 1
         yield from super().unreachable(to, message, dice)
         if isinstance(message, m.Route):
             yield from self.grid.route(message, self.cycle, WANTED, dice)
@@ -210,10 +216,15 @@ class GridMember(Member):
         return self.grid.route(request, self.cycle, WANTED, dice)
 
     def _enter(self, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
-        """Subscribe through one of some members, or found the community; later, renew through one of them."""
+        """Subscribe through one of some members, or found the community; later, renew through one of them.
+
+        Members that are gone are still listed until their announcements end, which newcomers do not wait for.
+        """
         if self.scamp.served:
+            self._refusals.clear()
             self.scamp.contact = members[0] if members else self.scamp.contact
             return
+        members = [each for each in members if self._refusals[each.id] < REFUSALS]
         choice = decide(self.own.id, [each.id for each in members], self._failed_searches)
         self._failed_searches += 1
         if choice == WAIT:
