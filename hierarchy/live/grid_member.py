@@ -26,7 +26,7 @@ from sub2sub.live.core.suspects import Suspects
 
 BEGIN = 4  # cycles that the first gateway asks the others before it begins the overlay
 WANTED = 32  # members a search asks for
-REFUSALS = 4  # subscriptions in a row that did not reach a contact, which counts as gone then
+SILENCE = 5  # checks that a newcomer's contact does not answer, before it counts as gone
 OWN, PART, NOTHING = -1, -2, -3  # what a search is for besides a place up the chain
 
 
@@ -83,7 +83,7 @@ class GridMember(Member):
         self._known = 1.0  # members of the community, as the last search found
         self._searches: dict[int, _Search] = {}
         self.suspects = Suspects()
-        self._refusals: Counter[int] = Counter()  # by contacts, until it is in
+        self._unheard: Counter[int] = Counter()  # checks of contacts, until they answer or it is in
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Enter the overlay through any peer of it; with none, begin it."""
@@ -124,6 +124,7 @@ class GridMember(Member):
         if self.keeps_scamp:
             yield from self.count(dice)
             yield from self.ask_part(dice)
+            yield from self.check_contact(dice)
             yield from self.keep_view(dice)
             yield from self.take_turns(SUPER_TURNS[:-1], dice)  # a search goes another way here
         if self._in and cycle >= self._announce_in:
@@ -146,6 +147,13 @@ class GridMember(Member):
         if self.scamp.served and self.census.wants_to_ask(dice):
             yield from self._request(SEARCH, self.own.topic, dice, PART)
 
+    def check_contact(self, dice: Dice) -> m.Sends:
+        """Ask the contact whether it is there, while it has not had this one served: it may wait, too."""
+        contact = self.scamp.contact
+        if contact is not None and not self.scamp.served:
+            self._unheard[contact.id] += 1
+            yield m.Send(contact, m.Check(dice.next_bits()))
+
     @property
     def _is_in(self) -> bool:
         """Whether it is in its community."""
@@ -167,7 +175,7 @@ class GridMember(Member):
         """Take a message: those of the P-Grid here, the others as any member."""
         cycle, grid = self.cycle, self.grid
         self.suspects.heard_from(sender)
-        self._refusals.pop(sender, None)
+        self._unheard.pop(sender, None)
         match message:
             case m.Meet():
                 yield from grid.meet(message, cycle, dice)
@@ -196,8 +204,6 @@ class GridMember(Member):
             self.grid.peer.forget(to.id)
             if not self.keeps_scamp and to in self.known():
                 self._search_in = self.cycle
-        if isinstance(message, m.Subscribe) and not self._is_in:
-            self._refusals[to.id] += 1
         yield from super().unreachable(to, message, dice)
         if isinstance(message, m.Route):
             yield from self.grid.route(message, self.cycle, WANTED, dice)
@@ -221,10 +227,10 @@ class GridMember(Member):
         Members that are gone are still listed until their announcements end, which newcomers do not wait for.
         """
         if self.scamp.served:
-            self._refusals.clear()
+            self._unheard.clear()
             self.scamp.contact = members[0] if members else self.scamp.contact
             return
-        members = [each for each in members if self._refusals[each.id] < REFUSALS]
+        members = [each for each in members if self._unheard[each.id] < SILENCE]
         choice = decide(self.own.id, [each.id for each in members], self._failed_searches)
         self._failed_searches += 1
         if choice == WAIT:
