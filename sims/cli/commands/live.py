@@ -261,9 +261,12 @@ def communities(
 @click.option("--first", type=int, default=1, help="The first seed.")
 @click.option(
     "--protocol",
-    type=click.Choice(["sub2sub", "camcast", "trials", "semi-structured", "structured", "shared", "all"]),
+    type=click.Choice(
+        ["sub2sub", "camcast", "trials", "semi-structured", "structured", "several", "shared", "all"]
+    ),
     default="all",
-    help="CAMCAST is unstructured unless its membership is named; shared: topics and ranges on one overlay.",
+    help="CAMCAST is unstructured unless its membership is named; several: processes in several communities; "
+    "shared: topics and ranges on one overlay.",
 )
 @click.option(
     "--plan",

@@ -34,7 +34,9 @@ from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.rings import RingHistory
 from sub2sub.overlay.descriptors import Descriptor
 
-BLOCKS = {"sub2sub": 5, "camcast": 4, "trials": 1, "semi-structured": 1, "structured": 1, "shared": 1}
+BLOCKS = {
+    "sub2sub": 5, "camcast": 4, "trials": 1, "semi-structured": 1, "structured": 1, "several": 1, "shared": 1,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
