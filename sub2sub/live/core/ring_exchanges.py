@@ -141,6 +141,9 @@ class RingExchanges:
             asker.now = now
             asker.silent(partner)
             return self._ask(asker)
+        neighbour = self.ring.view.get(partner.id)
+        if neighbour and neighbour.since > exchange.begun:  # it has answered a later question
+            return []
         if exchange.reply is m.Probed:
             self.ring.silent(partner, now)
         else:

@@ -134,10 +134,13 @@ class Connections:
         if self._server:
             await self._server.wait_closed()
 
-    def post(self, to: Address, data: bytes, failed: Callable[[], None], teller: str = "") -> None:
+    def post(
+        self, to: Address, data: bytes, failed: Callable[[], None], teller: str = "", unanswered: bool = False
+    ) -> None:
         """Send a frame; `failed` is called, later, if that is known not to have worked.
 
-        `teller` is the host whose message is the cause, if one is.
+        `teller` is the host whose message is the cause, if one is. Of a frame that is `unanswered`, `failed`
+        is also called if its connection ends before anything has come back.
         """
         loop = asyncio.get_running_loop()
         channel = self._outgoing.get(to)
@@ -152,7 +155,7 @@ class Connections:
                 return
             channel = self._open(to, pause)
         self._outgoing.move_to_end(to)
-        if not channel.post(data, failed):
+        if not channel.post(data, failed, unanswered):
             self.counts["slow"] += 1
             loop.call_soon(failed)
 
