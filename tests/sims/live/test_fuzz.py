@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -148,8 +149,20 @@ def test_rings_are_complete_at_every_point_and_not_only_at_corners() -> None:
     history.participants = [
         Mock(is_live=True, descriptors=lambda: [(each, known[each.id]) for each in peers])
     ]
-    assert history.is_whole()
+    assert history.rings_are_complete()
     known[1] = set()
+    assert not history.rings_are_complete()
+
+
+def test_an_overlay_in_two_parts_is_not_whole_even_if_no_ranges_overlap() -> None:
+    known = {"a": {"b", "gone"}, "b": {"c"}, "c": {"a"}}
+    history = RingHistory(1)
+    history.participants = [
+        Mock(is_live=True, host=host, known_hosts=partial(known.get, host), descriptors=list)
+        for host in known
+    ]
+    assert history.is_whole()
+    known["b"] = {"a"}
     assert not history.is_whole()
 
 
