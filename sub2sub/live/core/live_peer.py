@@ -272,7 +272,7 @@ class Core:
                 links = [Link(self.own, self.now), *self.random.view][: self.settings.offers]
                 return [m.Send(None, m.Welcome(message.exchange, self.clock.mentions(links)))]
             case m.Leave():
-                self.ring.suspect(sender, self._suspect_age, self.now)  # anybody could send this: probe it
+                self.ring_exchanges.doubt(sender, self._suspect_age)  # anybody could send this: probe it
                 return []
             case m.Shuffled() | m.NearBack() | m.RingBack() | m.Probed() | m.Lacking():
                 return self._finish(message, draws)

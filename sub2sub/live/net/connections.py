@@ -120,6 +120,12 @@ class Connections:
         self.look_within(self.limits.idle)
         return str(name[0]), int(name[1])
 
+    async def flush(self, seconds: float) -> None:
+        """Wait for connections that are being opened with something to send, but not for long."""
+        opening = [each.task for each in self._outgoing.values() if each.task and each.waiting]
+        if opening:
+            await asyncio.wait(opening, timeout=seconds)
+
     async def close(self) -> None:
         """Close everything, and wait until it is."""
         if self._server:

@@ -238,6 +238,7 @@ class Node(JoiningHost):
         await self.stop_asking()
         for subscription in list(self.subscriptions.values()):
             await self.unsubscribe(subscription)
+        await self.connections.flush(self.period)  # neighbours to which no connection is open are told, too
         await self.close()
 
     def tick_core(self, core: Core) -> list[m.Send]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.node import Node
 from sub2sub.live.net.subscriptions import Received
 from sub2sub.live.virtual.attackers import ATTACKS
@@ -14,6 +15,7 @@ from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.rings.selection import select_ring
 
 Box = tuple[list[float], list[float]]
+REPLY = 2.0  # seconds to wait for an answer while joining and publishing
 
 
 class Subscriber(Participant):
@@ -33,14 +35,18 @@ class Subscriber(Participant):
 
     async def join(self, contact: Participant | None) -> None:
         """Make a node, and subscribe."""
-        at = (contact.host, PORT) if contact else None
-        node = Node(
-            self.history.attributes, at, (self.host, PORT), PERIOD * self.drift, seed=self.seed(), reply=2.0
-        )
+        node = self.new_node((contact.host, PORT) if contact else None)
         await node.__aenter__()
         self.node = node
         for number, (low, high) in enumerate(self.boxes):
             await node.subscribe(low, high, self._note(number))
+
+    def new_node(self, contact: Any) -> Node:
+        """A node at this participant's address."""
+        return Node(
+            self.history.attributes, contact, (self.host, PORT), PERIOD * self.drift,
+            settings=self.history.settings, seed=self.seed(), reply=REPLY,
+        )  # fmt: skip
 
     async def say_goodbye(self) -> None:
         """Leave the overlay."""
@@ -83,7 +89,8 @@ class Subscriber(Participant):
 class RingHistory(History):
     """A history of Sub-2-Sub nodes."""
 
-    participants: list[Subscriber]
+    participants: list[Any]  # of Subscriber
+    settings: CoreSettings | None = None
 
     def __init__(self, seed: int, plan: Any = None) -> None:
         super().__init__(seed, plan)

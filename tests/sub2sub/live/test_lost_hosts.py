@@ -209,6 +209,26 @@ def test_a_publisher_does_not_wait_until_back_off_from_the_only_subscriber_is_ov
     lived(nodes, story())
 
 
+def test_a_goodbye_reaches_neighbours_to_which_no_connection_is_open() -> None:
+    nodes = Nodes(4)
+
+    async def story() -> None:
+        await nodes.join()
+        await asyncio.sleep(10.0)
+        leaving, ids = nodes.nodes[3], set(nodes.nodes[3].cores)
+        (core,) = leaving.cores.values()
+        told = {each.peer.id for each in core.ring.in_order()}
+        for channel in list(leaving.connections._outgoing.values()):
+            channel.close()
+        doubting = [core for node in nodes.nodes for core in node.cores.values() if core.own.id in told]
+        await nodes.machines[3].start(leaving.leave())
+        await asyncio.sleep(0.05)
+        assert len(told) == 2
+        assert all(core.ring_exchanges._doubted.keys() == ids for core in doubting)
+
+    lived(nodes, story())
+
+
 def test_nodes_at_rest_ask_nobody_and_a_dead_host_costs_little() -> None:
     nodes = Nodes(4)
 
