@@ -256,6 +256,23 @@ def test_a_neighbour_that_said_goodbye_is_probed_and_dropped_sooner() -> None:
     assert list(made.ring.view) == [OTHER.id]
 
 
+def test_a_goodbye_is_not_undone_by_what_others_heard_before_it() -> None:
+    made, dice = core(patience=1, unit=100, max_age=9), draws()
+    made.ring.consider([Link(PARTNER, made.now), Link(OTHER, made.now)], made.now)
+    made.receive(m.Leave(), PARTNER.id, dice)
+    made.ring.renew(Link(PARTNER, made.now))
+    assert [send.to for send in made.probe(dice)] == [PARTNER]
+    assert made.probe(dice) == []
+
+
+def test_goodbyes_in_the_names_of_strangers_are_not_remembered() -> None:
+    made, dice = core(patience=1, unit=100), draws()
+    for id in range(100, 200):
+        made.receive(m.Leave(), id, dice)
+    made.ring.consider([Link(peer(150), made.now)], made.now)
+    assert made.probe(dice) == []
+
+
 def test_a_clock_waits_for_its_tick_and_never_goes_back() -> None:
     clock = Clock(unit=100, now=0)
     for part, expected in ((0.25, 25), (0.1, 25), (7.0, 99), (0.5, 99)):
