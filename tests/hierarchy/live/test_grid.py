@@ -170,7 +170,7 @@ def test_announcements_end_while_a_process_is_stopped() -> None:
 
 @pytest.mark.parametrize("missed", [3, 30])
 def test_a_table_outlasts_the_announcements_that_end_while_a_process_is_stopped(missed: int) -> None:
-    """A process that went on searched its own announcements, found nobody, and sent its next events nowhere."""
+    """A process that went on searched its own announcements, found nobody, and sent events nowhere."""
     overlay = built(keeps_scamp=False)
     for number in range(1, 7):
         member = overlay.members[number]
