@@ -152,7 +152,7 @@ class RingExchanges:
             asker.silent(partner)
             return self._ask(asker)
         neighbour = self.ring.view.get(partner.id)
-        if neighbour and neighbour.since > exchange.begun:  # it has answered a later question
+        if neighbour and max(neighbour.since, neighbour.met) > exchange.begun:  # it has sent something since
             return []
         if exchange.reply is m.Probed:
             self.ring.silent(partner, now)

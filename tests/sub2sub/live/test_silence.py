@@ -186,20 +186,26 @@ def test_a_probe_that_is_answered_makes_a_link_fresh_and_silence_does_not(unit: 
         assert (PARTNER.id in made.ring.view) is answered
 
 
-@pytest.mark.parametrize("again", [False, True])
-def test_a_question_from_before_a_neighbour_was_accepted_does_not_cost_it_its_place(again: bool) -> None:
-    """After standing still a peer gave up its last exchanges one by one, and its neighbour each time."""
+@pytest.mark.parametrize("since", ["nothing", "accepted", "met"])
+def test_a_question_from_before_a_neighbour_was_heard_from_does_not_cost_it_its_place(since: str) -> None:
+    """After standing still a peer gave up its last exchanges one by one, and its neighbour each time.
+
+    Another dropped its only neighbour for a message that had got lost three cycles before, while it heard it.
+    """
     made = core(patience=2, unit=1)
     open_ring(made, draws())
-    if again:  # it was dropped meanwhile, and has answered since
+    if since != "nothing":
         made.clock.tick()
+    if since == "accepted":  # it was dropped meanwhile, and has answered since
         made.ring.fail(PARTNER, made.now)
         made.ring.consider([Link(PARTNER, made.now)], made.now)
+    elif since == "met":
+        made.ring.heard_from(PARTNER.id, made.now)
     for _ in range(3):
         assert PARTNER.id in made.ring.view
         made.clock.tick()
         made.give_up()
-    assert (PARTNER.id in made.ring.view) == again
+    assert (PARTNER.id in made.ring.view) == (since != "nothing")
 
 
 def test_without_two_sided_exchanges_a_missing_reply_is_no_failure() -> None:
