@@ -21,6 +21,7 @@ from sub2sub.live.core.host_addresses import host_of
 from sub2sub.live.net.budgets import Bucket
 from sub2sub.live.net.lines import Lines
 from sub2sub.live.net.tls import fingerprint
+from sub2sub.live.net.unfinished import UnfinishedFrames
 from sub2sub.live.wire.limits import Limits
 
 Address = tuple[str, int]
@@ -50,9 +51,8 @@ class Owner(Protocol):
     counts: Counter[str]
     space: memoryview
     spent: Callable[[], float]
-    unfinished: int
+    unfinished: UnfinishedFrames
     handle: Callable[[Any, Channel], None]
-
     lines: Lines
 
     def charge(self, host: str, seconds: float, size: int, now: float) -> float:
@@ -312,10 +312,9 @@ class Channel(asyncio.BufferedProtocol):
         data = self._unread
         if self._size < 0 and len(data) >= PREFIX:
             size = self.owner.format.size_of(bytes(data[:PREFIX]))
-            if size > SMALL:
-                if self.owner.unfinished + size > self.owner.limits.unfinished:
-                    raise ValueError(f"{self.owner.unfinished} bytes of unfinished frames are held already")
-                self.owner.unfinished += size
+            unfinished = self.owner.unfinished
+            if size > SMALL and not unfinished.admit(self, size):
+                raise ValueError(f"{unfinished.total} bytes of unfinished frames are held already")
             self._size = size
         end = PREFIX + self._size
         if self._size < 0 or len(data) < end:
@@ -329,5 +328,5 @@ class Channel(asyncio.BufferedProtocol):
 
     def _forget_frame(self) -> None:
         if self._size > SMALL:
-            self.owner.unfinished -= self._size
+            self.owner.unfinished.let_go(self)
         self._size, self.begun = -1, 0.0

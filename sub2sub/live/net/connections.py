@@ -28,6 +28,7 @@ from sub2sub.live.core.host_addresses import host_of, is_loopback, is_numeric
 from sub2sub.live.net.budgets import Buckets
 from sub2sub.live.net.channel import Address, Channel, Reader
 from sub2sub.live.net.lines import Lines
+from sub2sub.live.net.unfinished import UnfinishedFrames
 from sub2sub.live.wire.limits import Limits
 
 __all__ = ["Address", "Channel", "Connections"]
@@ -72,8 +73,8 @@ class Connections:
         Where connections of hosts that are overdrawn wait.
     space : memoryview
         Where what arrives is put first.
-    unfinished : int
-        Bytes of large frames that have begun to arrive.
+    unfinished : UnfinishedFrames
+        Large frames that have begun to arrive.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class Connections:
         self.given: set[str] = set()
         self.is_known: Callable[[str], bool] = lambda host: False
         self.space = memoryview(bytearray(SPACE))
-        self.unfinished = 0
+        self.unfinished = UnfinishedFrames(self.limits.unfinished)
         # A precise clock of the processor would itself cost as much as a frame; under virtual time nothing
         # takes any time.
         self.spent: Callable[[], float] = time.perf_counter

@@ -20,7 +20,7 @@ def host_excesses(host: Host) -> list[str]:
         ("outgoing connections", len(connections._outgoing), limits.outgoing_at_once),
         ("frames in a queue", max((len(each.waiting) for each in channels), default=0), limits.queue),
         ("bytes in a queue", max((each.held for each in channels), default=0), limits.queue_bytes),
-        ("bytes of unfinished frames", connections.unfinished, limits.unfinished),
+        ("bytes of unfinished frames", connections.unfinished.total, limits.unfinished),
         ("addresses remembered", len(connections._failures), limits.remembered),
         ("requests", len(host._answers), ALLOWED_REPLIES),
         ("broken ticks", connections.counts["broken ticks"], 0),

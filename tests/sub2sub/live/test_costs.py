@@ -211,6 +211,34 @@ def test_unfinished_frames_are_bounded_in_bytes() -> None:
     live(test)
 
 
+def test_frames_that_are_announced_and_never_sent_keep_no_large_frame_out() -> None:
+    """80 bytes of a stranger kept events of 65 kB from a node, and cost the peers that sent them a connection."""
+
+    async def test() -> None:
+        frames = list[Frame]()
+        connections = Connections(PROTOCOL, lambda frame, channel: frames.append(frame), Limits())
+
+        def channel_from(host: str) -> Channel:
+            channel = Channel(connections)
+            channel.connection_made(Mock(get_extra_info=lambda name: (host, 1)))
+            return channel
+
+        idle = [channel_from(f"192.0.2.{k % 4}") for k in range(60)]
+        for each in idle:
+            each.data_received(struct.pack(">I", MAX_FRAME))
+        assert connections.unfinished.total <= Limits().unfinished
+        large, honest = frame(m.Event(bytes(16), (0.5,), 0, bytes(65_536))), channel_from("192.0.2.9")
+        honest.data_received(large[:-1])
+        honest.data_received(large[-1:])
+        assert len(frames) == 1
+        assert not honest.closed
+        for each in [*idle, honest]:
+            each.close()
+        assert connections.unfinished.total == 0
+
+    live(test)
+
+
 def test_one_address_gets_only_so_many_connections_and_strangers_leave_room() -> None:
     async def test() -> None:
         for limits, most in ((Limits(per_address=3), 3), (Limits(incoming=8, reserved=3), 5)):
