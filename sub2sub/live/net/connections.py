@@ -27,11 +27,14 @@ from typing import Any
 from sub2sub.live.core.host_addresses import host_of, is_loopback, is_numeric
 from sub2sub.live.net.budgets import Buckets
 from sub2sub.live.net.channel import Address, Channel, Reader
+from sub2sub.live.net.lines import Lines
+from sub2sub.live.net.unfinished import UnfinishedFrames
 from sub2sub.live.wire.limits import Limits
 
 __all__ = ["Address", "Channel", "Connections"]
 
 SPACE = 1 << 16  # bytes read at once
+AT_ONCE = 0.05  # seconds of processor of a host's frames before its connections stand in line
 HANDSHAKE = 0.004  # seconds of processor that a TLS handshake takes
 STRANGE_HANDSHAKES = 2.0  # that fail, per second, of a host that the node does not know
 STRANGERS = ""  # the account of all hosts that the node does not know, for handshakes
@@ -66,10 +69,12 @@ class Connections:
         Hosts that the user has named; these may be names.
     is_known : callable
         Whether peers at a host are known; for them some connections are kept free.
+    lines : Lines
+        Where connections of hosts that are overdrawn wait.
     space : memoryview
         Where what arrives is put first.
-    unfinished : int
-        Bytes of large frames that have begun to arrive.
+    unfinished : UnfinishedFrames
+        Large frames that have begun to arrive.
     """
 
     def __init__(
@@ -86,7 +91,7 @@ class Connections:
         self.given: set[str] = set()
         self.is_known: Callable[[str], bool] = lambda host: False
         self.space = memoryview(bytearray(SPACE))
-        self.unfinished = 0
+        self.unfinished = UnfinishedFrames(self.limits.unfinished)
         # A precise clock of the processor would itself cost as much as a frame; under virtual time nothing
         # takes any time.
         self.spent: Callable[[], float] = time.perf_counter
@@ -99,6 +104,8 @@ class Connections:
         self._handshakes = Buckets(STRANGE_HANDSHAKES, 8 * STRANGE_HANDSHAKES, limits.remembered)
         self._processor = Buckets(limits.processor, limits.processor, limits.remembered)
         self._bytes = Buckets(limits.byte_rate, limits.byte_burst, limits.remembered)
+        self._at_once = min(AT_ONCE, limits.processor)
+        self.lines = Lines(self._owed, self._is_dear)
         self._incoming: dict[Channel, None] = {}
         self._from: Counter[str] = Counter()
         self._outgoing: OrderedDict[Address, Channel] = OrderedDict()
@@ -168,6 +175,13 @@ class Connections:
     def charge(self, host: str, seconds: float, size: int, now: float) -> float:
         """Charge a host processor time and bytes; returns for how many seconds it is overdrawn."""
         return max(self._processor.charge(host, seconds, now), self._bytes.charge(host, size, now))
+
+    def _owed(self, host: str) -> float:
+        return self.charge(host, 0.0, 0, asyncio.get_running_loop().time())
+
+    def _is_dear(self, host: str) -> bool:
+        now = asyncio.get_running_loop().time()
+        return self._processor.spent(host, now) > self._at_once or self._bytes.charge(host, 0.0, now) > 0.0
 
     def made(self, channel: Channel) -> bool:
         """Note that a connection is there; whether it may stay."""
