@@ -6,6 +6,7 @@ from typing import Any
 
 from hierarchy.live import messages as m
 from hierarchy.live.wire import MAX_CYCLES, PROTOCOL
+from hierarchy.membership.pgrid.peer import Posting
 from sub2sub.live.virtual.attackers import Attacker, visit
 from sub2sub.live.virtual.history import History
 
@@ -15,7 +16,8 @@ async def forged_goodbyes(history: History) -> None:
 
     async def attack(attacker: Attacker, victim: Any) -> None:
         found = await attacker.ask(m.Find(1, (victim.topic,)), m.Found)
-        members = {each.member.own.id for each in history.participants if each.joined}
+        joined = (each for each in history.participants if each.joined)
+        members = {member.own.id for each in joined for member in each.members}
         replacement = m.Contact(5, "10.9.9.9", 9, victim.topic)
         for own in found.contacts[:1]:
             for other in sorted(members - {own.id}):  # more than it could have found out
@@ -36,6 +38,18 @@ async def invented_members(history: History) -> None:
                 attacker.say(m.Subscribe(nobody, MAX_CYCLES, 1, 0), own.id, nobody.id)
                 attacker.say(m.Copy(nobody, MAX_CYCLES, 9), own.id, nobody.id)
             attacker.say(m.Supers((m.Contact(2000, "10.9.9.9", 9, "."),)), own.id)
+
+    await visit(history, attack, PROTOCOL)
+
+
+async def invented_announcements(history: History) -> None:
+    """Announce members that do not exist to the peers of a P-Grid."""
+
+    async def attack(attacker: Attacker, victim: Any) -> None:
+        found = await attacker.ask(m.Find(1, (victim.topic,)), m.Found)
+        for own in found.contacts[:1]:
+            nobody = (m.Contact(3000 + k, "10.9.9.9", 9, own.topic) for k in range(8))
+            attacker.say(m.Post(tuple(Posting(each, MAX_CYCLES) for each in nobody)), own.id)
 
     await visit(history, attack, PROTOCOL)
 

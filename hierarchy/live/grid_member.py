@@ -103,11 +103,17 @@ class GridMember(Member):
         return super().topic_table() if self.keeps_scamp else self.found
 
     def stand_still(self, missed: int) -> None:
-        """Take note of cycles that passed without a tick: all announcements went on to end."""
+        """Take note of cycles that passed without a tick: all announcements went on to end.
+
+        Where many may have ended it rests again, as a newcomer: a search that it serves itself would find
+        nobody, and empty its table, until it has met its replicas.
+        """
         super().stand_still(missed)
         self._announce_in -= missed
         if missed:
             self.grid.peer.stand_still(missed)
+        if self._placed_in and missed >= self.grid.settings.lease // 2:
+            self._placed_in = self.cycle + 1
 
     def tick(self, dice: Dice) -> m.Sends:
         """Let a cycle pass."""

@@ -12,6 +12,7 @@ from typing import Any
 from hierarchy.camcast.community import Event
 from hierarchy.camcast.settings import TopicSettings
 from hierarchy.live.attackers import ATTACKS
+from hierarchy.live.events import Events
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings, supertopics
 from hierarchy.live.process import Process
@@ -22,20 +23,35 @@ from sub2sub.live.virtual.faults import FAULTS, FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant, Plan
 from sub2sub.live.virtual.invariants import beyond, host_excesses
 
+Place = tuple[int, str]  # a process, and one of its topics
 TOPICS = (".", ".a", ".a.b")
 LEASE = 16  # cycles; parts of a community grow together within two
 GATEWAYS = 2  # well-known members of each community
 
 
 class Participating(Participant):
-    """A process that is a member of one community."""
+    """A process that is a member of one community, or of several.
+
+    Attributes
+    ----------
+    home : str
+        The topic by which others may know it as a gateway.
+    topics : list of str
+        The topics that it subscribes to now.
+    """
 
     history: CommunityHistory
 
     def __init__(self, history: CommunityHistory, number: int) -> None:
         super().__init__(history, number)
-        self.topic = TOPICS[number % history.depth]
+        self.home = TOPICS[number % history.depth]
+        self.topics = [self.home, *history.further_topics(self.home)]
         self.process: Process
+
+    @property
+    def topic(self) -> str:
+        """One of its topics."""
+        return self.topics[0]
 
     async def join(self, contact: Participant | None) -> None:
         """Enter the community through its gateways."""
@@ -50,40 +66,46 @@ class Participating(Participant):
         )
         await process.__aenter__()
         self.process = process
+        for topic in self.topics:
+            await self.subscribe(topic)
+
+    async def subscribe(self, topic: str) -> Events:
+        """Enter the community of a topic."""
         heard: set[int] = set()
 
         def note(event: Event) -> None:
             if event.id in heard:
                 self.history.violate(f"process {self.number} delivered an event twice")
             heard.add(event.id)
-            if event.topic != self.topic and self.topic not in supertopics(event.topic):
-                self.history.violate(f"process {self.number} of {self.topic} delivered one of {event.topic}")
-            self.history.had.setdefault(event.id, set()).add(self.number)
+            if event.topic != topic and topic not in supertopics(event.topic):
+                self.history.violate(f"process {self.number} of {topic} delivered one of {event.topic}")
+            self.history.had.setdefault(event.id, set()).add((self.number, topic))
 
-        await process.community(self.topic).subscribe(note)
+        return await self.process.community(topic).subscribe(note)
 
     async def say_goodbye(self) -> None:
         """Leave the community."""
         await self.process.leave()
 
     @property
-    def member(self) -> Member:
-        """Its one membership."""
-        (core,) = self.process.cores.values()
-        member: Member = core
-        return member
+    def members(self) -> list[Member]:
+        """Its memberships."""
+        return [core for core in self.process.cores.values() if core.own.topic in self.topics]
 
     def excesses(self) -> list[str]:
         """What is beyond its limits."""
-        member = self.member
-        return host_excesses(self.process) + beyond(
-            ("entries of a view", len(member.scamp.view), member.scamp.most),
-            ("holders", len(member.scamp.inward), member.scamp.most),
-            ("super-contacts", len(member.supers.entries), member.supers.z),
-            ("events seen", len(member.seen), member.settings.memory),
-            ("events to send again", len(member.unsent), MOST_UNSENT),
-            ("bytes of events to send again", member.unsent.held, SPACE_UNSENT),
-        )
+        return host_excesses(self.process) + [line for each in self.members for line in _excesses_of(each)]
+
+
+def _excesses_of(member: Member) -> list[str]:
+    return beyond(
+        ("entries of a view", len(member.scamp.view), member.scamp.most),
+        ("holders", len(member.scamp.inward), member.scamp.most),
+        ("super-contacts", len(member.supers.entries), member.supers.z),
+        ("events seen", len(member.seen), member.settings.memory),
+        ("events to send again", len(member.unsent), MOST_UNSENT),
+        ("bytes of events to send again", member.unsent.held, SPACE_UNSENT),
+    )
 
 
 class CommunityHistory(History):
@@ -95,8 +117,12 @@ class CommunityHistory(History):
         super().__init__(seed, plan)
         self.membership = membership
         self.depth = self.dice.choice([2, 2, 3])
-        self.had: dict[int, set[int]] = {}
-        self._wanted: dict[int, set[int]] = {}
+        self.had: dict[int, set[Place]] = {}
+        self._wanted: dict[int, set[Place]] = {}
+
+    def further_topics(self, home: str) -> list[str]:
+        """What else a process subscribes to."""
+        return []
 
     def faults(self) -> list[Fault]:
         """Faults of machines and of the network, and lies."""
@@ -114,7 +140,7 @@ class CommunityHistory(History):
         """The first of each community."""
         found: dict[str, list[tuple[str, int]]] = {}
         for each in self.participants:
-            known = found.setdefault(each.topic, [])
+            known = found.setdefault(each.home, [])
             if len(known) < GATEWAYS:
                 known.append((each.host, PORT))
         found["*"] = [(each.host, PORT) for each in self.participants[:GATEWAYS]]
@@ -122,7 +148,7 @@ class CommunityHistory(History):
 
     def may_crash(self, participant: Participant) -> bool:
         """Whether there is another gateway of its community or, where all ask it, of the P-Grid."""
-        topic = self.participants[participant.number].topic if self.membership == "unstructured" else "*"
+        topic = self.participants[participant.number].home if self.membership == "unstructured" else "*"
         there = {each.host for each in self.participants if not each.machine.crashed}
         return bool(there.intersection(host for host, _ in self.gateways()[topic]) - {participant.host})
 
@@ -131,44 +157,36 @@ class CommunityHistory(History):
 
         A way alone does not say so: others may know a process that has returned before it has its place.
         """
-        live = {each.member.own.id: each for each in self.participants if each.is_live}
+        running = [each for each in self.participants if each.is_live]
+        live = {member.own.id: (each.number, member) for each in running for member in each.members}
         return all(
-            each.member.is_ready and self._reached(each, live) >= self._wants(each.topic)
-            for each in live.values()
+            member.is_ready and _reached(number, member, live) >= self._wants(member.own.topic)
+            for number, member in live.values()
         )
 
-    def _reached(self, start: Participating, live: dict[int, Participating]) -> set[int]:
-        found, queue = {start.number}, [start]
-        while queue:
-            member = queue.pop().member
-            for contact in member.known():
-                other = live.get(contact.id)
-                if other and other.number not in found:
-                    found.add(other.number)
-                    queue.append(other)
-        return found
-
-    def _wants(self, topic: str) -> set[int]:
+    def _wants(self, topic: str) -> set[Place]:
         above = (topic, *supertopics(topic))
-        return {each.number for each in self.participants if each.is_live and each.topic in above}
+        running = (each for each in self.participants if each.is_live)
+        return {(each.number, wanted) for each in running for wanted in each.topics if wanted in above}
 
     async def publish(self) -> None:
         """Publish from any member; everybody passes it upwards."""
         live = [each for each in self.participants if each.is_live]
         if live:
             publisher = self.dice.choice(live)
-            community = publisher.process.community(publisher.topic)
+            topic = self.dice.choice(publisher.topics) if len(publisher.topics) > 1 else publisher.topic
+            community = publisher.process.community(topic)
             task = publisher.machine.start(community.publish(upward=1.0))
             event = await self._finish(task, SPREAD)
             if event is not None:
-                self._wanted[event] = self._wants(publisher.topic)
+                self._wanted[event] = self._wants(topic)
 
     def missing(self) -> list[str]:
         """Which process did not get an event."""
         return [
             f"process {number} did not get an event"
             for event, wanted in self._wanted.items()
-            for number in sorted(wanted - self.had.get(event, set()))
+            for number, _ in sorted(wanted - self.had.get(event, set()))
         ]
 
     def forget_events(self) -> None:
@@ -178,3 +196,15 @@ class CommunityHistory(History):
     def contact_for(self, newcomer: Participant) -> Any | None:
         """Gateways are known to everybody; nobody has to wait for somebody to be in."""
         return self.participants[0]
+
+
+def _reached(number: int, start: Member, live: dict[int, tuple[int, Member]]) -> set[Place]:
+    """Where an event of a member can get to."""
+    found, queue = {(number, start.own.topic)}, [start]
+    while queue:
+        for contact in queue.pop().known():
+            at, other = live.get(contact.id, (0, None))
+            if other and (at, other.own.topic) not in found:
+                found.add((at, other.own.topic))
+                queue.append(other)
+    return found

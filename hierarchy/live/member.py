@@ -157,10 +157,13 @@ class Member(TopicsAbove):
                 yield m.Send(entries[id], m.Check(exchange))
 
     def drop_silent(self, dice: Dice) -> m.Sends:
-        """Drop entries of the view that have not answered for long."""
-        for id in self.liveness.silent(self.topic_table(), self.cycle):
+        """Drop entries of the view that have not answered for long, and tell them: answers may get lost."""
+        entries = {peer.id: peer for peer in self.topic_table()}
+        for id in self.liveness.silent(list(entries.values()), self.cycle):
             self.counts["silent"] += 1
             yield from self._drop(id, dice)
+            if not self.scamp.has(id):
+                yield m.Send(entries[id], m.Dropped())
 
     def _drop(self, id: int, dice: Dice) -> m.Sends:
         """Drop an entry of the view that does not answer.

@@ -204,15 +204,19 @@ class Process(Host):
                 return self.dice.choice(found)
         return None
 
-    def overlay_gateways(self) -> tuple[list[Contact], int | None]:
-        """The other gateways of the P-Grid, under the topic "*", and the own place among all of them.
+    def overlay_gateways(self, member: Contact) -> list[Contact]:
+        """The gateways of the P-Grid, for one member: those under the topic "*", and the process's others."""
+        own: list[Contact] = [core.own for core in self.cores.values() if core.own != member]
+        known = self.gateways.get("*", ())
+        return [*own, *(Contact(0, *address, ".") for address in known if address != self.address)]
 
-        A process that is in the P-Grid already enters a further community through itself.
-        """
-        known = self.gateways.get("*", [])
-        others = [Contact(0, *address, ".") for address in known if address != self.address]
-        own: list[Contact] = [core.own for core in self.cores.values()]
-        return own or others, known.index(self.address) if self.address in known else None
+    def remove(self, member: Member) -> None:
+        """End a membership; others do not enter the P-Grid through it any more."""
+        del self.cores[member.own.id]
+        self.dispatch(member, list(member.leave()))
+        for core in self.cores.values():
+            if isinstance(core, GridMember):
+                core.grid.gateways = self.overlay_gateways(core.own)
 
     def contacts_of_gateways(self) -> dict[str, list[Contact]]:
         """The gateways as members know them."""
@@ -313,12 +317,13 @@ class Community:
             member = Member(own, self._deliver, process.settings, known, process.graph)
             entering = member.join(contact, process.draws())
         else:
-            gateways, rank = process.overlay_gateways()
+            listed = process.gateways.get("*", [])
+            rank = listed.index(process.address) if process.address in listed else None
             keeps_scamp = process.membership == "semi-structured"
             member = GridMember(
                 own, self._deliver, process.settings, keeps_scamp, rank=rank, graph=process.graph
             )
-            entering = member.enter_by(gateways, process.draws())
+            entering = member.enter_by(process.overlay_gateways(own), process.draws())
         member.accepts = lambda event: accepts(event, process.trusted)
         self.member = process.cores[own.id] = member
         process.dispatch(member, list(entering))
@@ -326,8 +331,7 @@ class Community:
 
     def _leave_if_idle(self) -> None:
         if self.member and not self._publishes and not self._subscribers:
-            del self.process.cores[self.member.own.id]
-            self.process.dispatch(self.member, list(self.member.leave()))
+            self.process.remove(self.member)
             self.member = None
 
     def _deliver(self, event: m.Event) -> None:

@@ -11,6 +11,7 @@ from functools import partial
 from multiprocessing import get_context
 
 from hierarchy.live.histories import CommunityHistory
+from hierarchy.live.several_histories import SeveralHistory
 from hierarchy.live.trials import TrialHistory
 from hierarchy.shared.live.shared_histories import SharedHistory
 from sub2sub.live.virtual.history import History, HistoryReport, Plan
@@ -24,6 +25,7 @@ PROTOCOLS: dict[str, Callable[[int, Plan], History]] = {
     "trials": TrialHistory,
     "semi-structured": partial(CommunityHistory, membership="semi-structured"),
     "structured": partial(CommunityHistory, membership="structured"),
+    "several": SeveralHistory,
     "shared": SharedHistory,
 }
 PLANS = {

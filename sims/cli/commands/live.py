@@ -262,11 +262,22 @@ def communities(
 @click.option(
     "--protocol",
     type=click.Choice(
-        ["sub2sub", "ring-trials", "camcast", "trials", "semi-structured", "structured", "shared", "all"]
+        [
+            "sub2sub",
+            "ring-trials",
+            "camcast",
+            "trials",
+            "semi-structured",
+            "structured",
+            "several",
+            "shared",
+            "all",
+        ]
     ),
     default="all",
-    help="CAMCAST is unstructured unless its membership is named; shared: topics and ranges on one overlay; "
-    "trials: one thing goes wrong at a time, for CAMCAST or for Sub-2-Sub (ring-trials).",
+    help="CAMCAST is unstructured unless its membership is named; several: processes in several communities; "
+    "shared: topics and ranges on one overlay; trials: one thing goes wrong at a time, for CAMCAST or for "
+    "Sub-2-Sub (ring-trials).",
 )
 @click.option(
     "--plan",

@@ -305,31 +305,34 @@ class Node(JoiningHost):
 
     async def _walk(self, event: m.Event) -> Published:
         """Find peers that want an event, and hand it over; if nobody is found, begin anew at the contact."""
-        search = await self._search(event)
-        published = search.published()
+        told: dict[int, Any] = {}  # what peers have answered, or not: nobody is asked twice
+        published = await self._search(event, told)
         if published.entry is None and self.contact:
             try:
                 await self._meet_all()
             except ConnectionError:
                 return replace(published, silent=published.silent + 1)
-            again = (await self._search(event, {peer.id for peer in search.silent})).published()
+            again = await self._search(event, told)
             published = replace(again, steps=published.steps + again.steps)
         return published
 
-    async def _search(self, event: m.Event, silent: Collection[int] = ()) -> EntrySearch:
+    async def _search(self, event: m.Event, told: dict[int, Any]) -> Published:
         walk = Walk(event.point, PublisherSettings())
         walk.learn(self.contacts)
         for core in self.cores.values():
             walk.learn(core.known())
 
         async def request(peer: Descriptor, handed: m.Event | None) -> Any | None:
-            if not handed and peer.id in silent:  # is not waited for twice
-                return None
+            if not handed and peer.id in told:
+                return told[peer.id]
             self.connections.relent(peer.address)
-            return await self.request(peer, handed or m.Ask(self.dice.getrandbits(63), event.point))
+            answer = await self.request(peer, handed or m.Ask(self.dice.getrandbits(63), event.point))
+            if not handed:
+                told[peer.id] = answer
+            return answer
 
         search = EntrySearch(event, walk, request, self.reply / HEDGES)
         await search.run()
         self._keep(search.heard)
         self._drop_contacts(search.silent)
-        return search
+        return search.published()

@@ -168,6 +168,20 @@ def test_announcements_end_while_a_process_is_stopped() -> None:
     assert member.grid.peer.known(A.topic) == [A]
 
 
+@pytest.mark.parametrize("missed", [3, 30])
+def test_a_table_outlasts_the_announcements_that_end_while_a_process_is_stopped(missed: int) -> None:
+    """A process that went on searched its own announcements, found nobody, and sent events nowhere."""
+    overlay = built(keeps_scamp=False)
+    for number in range(1, 7):
+        member = overlay.members[number]
+        member.stand_still(missed)
+        member._search_in = 0  # due at once
+        for _ in range(8):
+            overlay.carry(member, member.tick(overlay.dice()))
+            assert {each.id for each in member.topic_table()} <= set(range(1, 7)) - {number}
+            assert member.topic_table()
+
+
 def test_entries_of_tables_stay_until_a_search_brings_others() -> None:
     """An event would not be sent to those that were dropped, and so never be sent again."""
     member = GridMember(Contact(1, "h", 1, ".d"), lambda event: None, SETTINGS)

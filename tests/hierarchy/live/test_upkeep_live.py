@@ -120,9 +120,9 @@ def test_who_hears_no_heartbeat_subscribes_again_and_nobody_else_does() -> None:
     assert {number: swarm.known(number) - {17} for number in known} == known
 
 
-def one_that_knows(other: Contact, lease: int) -> Member:
+def one_that_knows(other: Contact, lease: int, id: int = 1) -> Member:
     """A member with one entry in its view, who answers heartbeats or not, and never renews."""
-    member = Member(Contact(1, "h", 1, "."), lambda event: None, MemberSettings(scamp=OWN))
+    member = Member(Contact(id, "h", id, "."), lambda event: None, MemberSettings(scamp=OWN))
     list(member.scamp.keep(other, lease, cycle=0))
     return member
 
@@ -144,6 +144,26 @@ def test_an_entry_ends_after_isolation_cycles_of_silence_though_it_has_a_lease()
         list(member.tick(Dice(cycle)))
         list(member.receive(m.Beaten(), 3, Dice(cycle)))
         assert member.scamp.has(2) == (cycle <= OWN.isolation + 1), cycle
+
+
+def test_an_entry_that_is_dropped_for_its_silence_is_told_and_subscribes_again() -> None:
+    """Only its answers were lost. It counted on views that had dropped it while an earlier lease ended."""
+    holder, other = one_that_knows(Contact(2, "h", 2, "."), lease=10_000), Contact(3, "h", 3, ".")
+    list(holder.scamp.keep(other, 10_000, cycle=0))
+    dropped = one_that_knows(other, lease=10_000, id=2)
+    dropped.scamp.lease_end, dropped.scamp.inward, dropped.scamp._outdated = 10_000, [holder.own], [other]
+    for cycle in range(1, OWN.isolation + 4):
+        told = [send.message for send in holder.tick(Dice(cycle)) if send.to and send.to.id == 2]
+        list(holder.receive(m.Beaten(), 3, Dice(cycle)))
+        for message in told:
+            list(dropped.receive(message, 1, Dice(cycle)))
+        renewed = any(isinstance(send.message, m.Subscribe) for send in dropped.tick(Dice(cycle)))
+        list(dropped.receive(m.Beaten(), 3, Dice(cycle)))
+        list(dropped.receive(m.Beat(), 3, Dice(cycle)))
+        assert renewed == (not holder.scamp.has(2)), cycle
+        if renewed:
+            break
+    assert renewed
 
 
 def test_a_heartbeat_that_fails_once_costs_nobody_its_place_and_six_do() -> None:

@@ -37,7 +37,7 @@ from sub2sub.overlay.descriptors import Descriptor
 
 BLOCKS = {
     "sub2sub": 5, "ring-trials": 1, "camcast": 4, "trials": 1, "semi-structured": 1, "structured": 1,
-    "shared": 1,
+    "several": 1, "shared": 1,
 }  # fmt: skip
 HISTORIES = {"ring-trials": 6}  # of a block; these are long
 
