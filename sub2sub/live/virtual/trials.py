@@ -53,6 +53,16 @@ class TrialSubscriber(Subscriber):
         """A node at this participant's address."""
         return super().new_node([*self.also, contact] if self.also else contact)
 
+    async def unsubscribe(self) -> None:
+        """End its subscription."""
+        self.boxes = []
+        await self.node.unsubscribe(*self.node.subscriptions.values())
+
+    async def subscribe(self) -> None:
+        """Subscribe anew."""
+        self.boxes = [self._draw_box()]
+        await self.node.subscribe(*self.boxes[0], self._note(0))
+
     @property
     def core(self) -> Any:
         """Its one peer."""
@@ -86,7 +96,7 @@ class TrialRings(RingHistory):
 
     async def _inject_faults(self) -> None:
         trials: list[Callable[[], Awaitable[None]]] = [
-            self.silent_neighbours, self.refusing_neighbours, self.newcomer, self.dead_contact,
+            self.silent_neighbours, self.refusing_neighbours, self.indifferent_neighbours, self.newcomer, self.dead_contact,
             self.goodbye, self.false_goodbyes, self.changed_range, self.restart, self.refused_connections,
             self.stopped, self.slow_answers, self.missed_event, self.idle_publisher, self.long_absence,
         ]  # fmt: skip
@@ -123,19 +133,30 @@ class TrialRings(RingHistory):
         await self._lose_neighbours(silent=False, cycles=MOMENT)
 
     async def _lose_neighbours(self, silent: bool, cycles: float) -> None:
-        for publisher in self.dice.sample(self.live, len(self.live)):
-            ring = [each.peer for each in publisher.core.ring.in_order()]
-            if len(ring) > 2:
-                break
-        else:
-            return
-        lost = [each for each in self.live if each.core.own in (ring[0], ring[-1])]
+        publisher, lost = self._surrounded()
         for each in lost:
             each.crash(silent)
         await asyncio.sleep(0.01 * PERIOD)  # until connections are reset
         await self._publish(publisher, EVERYBODY, cycles, "though its neighbours are gone")
         for each in lost:
             each.start()
+
+    async def indifferent_neighbours(self) -> None:
+        """Both neighbours do not want the event any more: they refuse it, and it goes to the next at once."""
+        publisher, lost = self._surrounded()
+        for each in lost:
+            await each.machine.start(each.unsubscribe())
+        await self._publish(publisher, EVERYBODY, MOMENT, "that its neighbours refuse")
+        for each in lost:
+            await each.machine.start(each.subscribe())
+
+    def _surrounded(self) -> tuple[TrialSubscriber, list[TrialSubscriber]]:
+        """One that knows more ring neighbours than the adjacent ones, and these; else anybody and nobody."""
+        for one in self.dice.sample(self.live, len(self.live)):
+            ring = [each.peer for each in one.core.ring.in_order()]
+            if len(ring) > 2:
+                return one, [each for each in self.live if each.core.own in (ring[0], ring[-1])]
+        return one, []
 
     async def newcomer(self) -> None:
         """It asks for its neighbours when it joins (`Seek`): all is whole before its first tick."""
