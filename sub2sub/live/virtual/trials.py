@@ -28,7 +28,7 @@ from sub2sub.live.virtual.rings import REPLY, Box, RingHistory, Subscriber
 TICK = 1.1  # cycles between two ticks of a node, at most
 MOMENT = 0.3  # cycles; messages take some thousandths
 LOOK = 0.05  # cycles between two looks
-LONGEST = 20  # times `CALM` that a trial is put off while links to peers that are gone are left
+LONGEST = 6  # times `CALM` that a trial is put off while links to peers that are gone are left
 CALM = 12  # cycles after which peers are at rest, and know all that they can know
 HISTORY = 20  # cycles for which events are recovered, in histories that do so
 EVERYBODY = [0.1]  # a point in all ranges
@@ -96,9 +96,10 @@ class TrialRings(RingHistory):
 
     async def _inject_faults(self) -> None:
         trials: list[Callable[[], Awaitable[None]]] = [
-            self.silent_neighbours, self.refusing_neighbours, self.indifferent_neighbours, self.newcomer, self.dead_contact,
-            self.goodbye, self.false_goodbyes, self.changed_range, self.restart, self.refused_connections,
-            self.stopped, self.slow_answers, self.missed_event, self.idle_publisher, self.long_absence,
+            self.silent_neighbours, self.refusing_neighbours, self.indifferent_neighbours, self.newcomer,
+            self.dead_contact, self.goodbye, self.false_goodbyes, self.changed_range, self.restart,
+            self.refused_connections, self.stopped, self.slow_answers, self.missed_event,
+            self.idle_publisher, self.long_absence,
         ]  # fmt: skip
         for trial in self.dice.sample(trials, len(trials) // 2):
             await self._heal()
@@ -107,12 +108,15 @@ class TrialRings(RingHistory):
             await trial()
 
     async def _settle(self) -> None:
-        """Wait until peers are at rest and nobody knows one that is gone: newcomers might ask it."""
+        """Wait until peers are at rest and nobody knows one that is gone, but not for ever."""
         for _ in range(LONGEST):
             await asyncio.sleep(CALM * PERIOD)
-            there = {each.core.own.id for each in self.live}
-            if all(peer.id in there for each in self.live for peer in each.core.known()):
+            if self._all_known_are_there():
                 return
+
+    def _all_known_are_there(self) -> bool:
+        there = {each.core.own.id for each in self.live}
+        return all(peer.id in there for each in self.live for peer in each.core.known())
 
     @property
     def live(self) -> list[TrialSubscriber]:
@@ -294,6 +298,8 @@ class TrialRings(RingHistory):
         return newcomer
 
     async def _join(self, newcomer: TrialSubscriber, cycles: float) -> None:
+        if not self._all_known_are_there():  # a newcomer may be told of one that is gone, and wait for it
+            cycles = HEAL
         newcomer.start()
         await self._soon(cycles, "has a newcomer and is whole", lambda: newcomer.joined and self.is_whole())
 
