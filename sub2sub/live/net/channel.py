@@ -123,6 +123,8 @@ class Channel(asyncio.BufferedProtocol):
     def begin(self, transport: asyncio.BaseTransport) -> None:
         """Read and write through a transport from now on, which is another one than at first under TLS."""
         now, limits = self._loop.time(), self.owner.limits
+        if self.transport is not transport:
+            self.transport.resume_reading()  # frames may have come right after the handshake
         self.transport, self._heard = transport, now
         self._is_open = self._is_writable = True
         self._frames = Bucket(limits.rate, limits.burst, now)
@@ -194,7 +196,11 @@ class Channel(asyncio.BufferedProtocol):
             self._unread += data
         else:
             self._unread = data
-        if not self._is_paused and self._is_open and not self.closed:
+        if self.closed:
+            return
+        if self._is_paused or not self._is_open:
+            self.transport.pause_reading()  # again: uvloop forgets it where a connection has just been made
+        else:
             self._read()
 
     def awaits(self, now: float) -> bool:
