@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from sub2sub.live.core.host_addresses import host_of
 from sub2sub.live.net.budgets import Bucket
+from sub2sub.live.net.dials import Dials
 from sub2sub.live.net.lines import Lines
 from sub2sub.live.net.tls import fingerprint
 from sub2sub.live.net.unfinished import UnfinishedFrames
@@ -54,6 +55,7 @@ class Owner(Protocol):
     unfinished: UnfinishedFrames
     handle: Callable[[Any, Channel], None]
     lines: Lines
+    dials: Dials
 
     def charge(self, host: str, seconds: float, size: int, now: float) -> float:
         """Charge a host processor time and bytes; returns for how many seconds it is overdrawn."""
@@ -286,7 +288,9 @@ class Channel(asyncio.BufferedProtocol):
         owner.counts["frames in"] += 1
         owner.counts["bytes in"] += PREFIX + len(body)
         self._unanswered -= self._unanswered > 0
-        self.has_answered = True
+        if not self.has_answered:
+            self.has_answered = True
+            owner.dials.note_host(self.host)
         try:
             owner.handle(frame, self)
         except Exception:  # a defect must not leave a connection that nobody reads

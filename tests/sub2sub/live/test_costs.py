@@ -155,7 +155,7 @@ def test_a_frame_in_many_pieces_is_paid_for() -> None:
 
 
 def test_what_arrives_while_a_host_has_to_wait_is_not_kept() -> None:
-    """On uvloop a pause is forgotten where a connection has just been made: 360 strangers cost 2 GB in 12 s."""
+    """uvloop forgets a pause where a connection has just been made: 360 strangers cost 2 GB in 12 s."""
 
     async def test() -> None:
         async with Node(attributes=1, period=5.0) as node:
@@ -245,7 +245,7 @@ def test_unfinished_frames_are_bounded_in_bytes() -> None:
 
 
 def test_frames_that_are_announced_and_never_sent_keep_no_large_frame_out() -> None:
-    """80 bytes of a stranger kept events of 65 kB from a node, and cost the peers that sent them a connection."""
+    """80 bytes of a stranger kept events of 65 kB from a node, and closed connections of its peers."""
 
     async def test() -> None:
         frames = list[Frame]()
