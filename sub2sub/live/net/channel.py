@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 
 from sub2sub.live.core.host_addresses import host_of
 from sub2sub.live.net.budgets import Bucket
+from sub2sub.live.net.dials import Dials
 from sub2sub.live.net.lines import Lines
 from sub2sub.live.net.tls import fingerprint
 from sub2sub.live.net.unfinished import UnfinishedFrames
@@ -54,6 +55,7 @@ class Owner(Protocol):
     unfinished: UnfinishedFrames
     handle: Callable[[Any, Channel], None]
     lines: Lines
+    dials: Dials
 
     def charge(self, host: str, seconds: float, size: int, now: float) -> float:
         """Charge a host processor time and bytes; returns for how many seconds it is overdrawn."""
@@ -134,6 +136,8 @@ class Channel(asyncio.BufferedProtocol):
     def begin(self, transport: asyncio.BaseTransport) -> None:
         """Read and write through a transport from now on, which is another one than at first under TLS."""
         now, limits = self._loop.time(), self.owner.limits
+        if self.transport is not transport:
+            self.transport.resume_reading()  # frames may have come right after the handshake
         self.transport, self._heard = transport, now
         self._is_open = self._is_writable = True
         self._frames = Bucket(limits.rate, limits.burst, now)
@@ -212,7 +216,11 @@ class Channel(asyncio.BufferedProtocol):
             self._unread += data
         else:
             self._unread = data
-        if not self._is_paused and self._is_open and not self.closed:
+        if self.closed:
+            return
+        if self._is_paused or not self._is_open:
+            self.transport.pause_reading()  # again: uvloop forgets it where a connection has just been made
+        else:
             self._read()
 
     def awaits(self, now: float) -> bool:
@@ -304,8 +312,10 @@ class Channel(asyncio.BufferedProtocol):
         owner.counts["frames in"] += 1
         owner.counts["bytes in"] += PREFIX + len(body)
         self._unanswered -= self._unanswered > 0
-        self.has_answered = True
         self.unheard.heard()
+        if not self.has_answered:
+            self.has_answered = True
+            owner.dials.note_host(self.host)
         try:
             owner.handle(frame, self)
         except Exception:  # a defect must not leave a connection that nobody reads

@@ -16,7 +16,7 @@ from sub2sub.errors import InputError
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.events.peer import Forwarder, Views
 from sub2sub.kernels.dice import Dice
-from sub2sub.live import Core, CoreSettings, Limits, Node
+from sub2sub.live import Core, CoreSettings, Limits, Node, run
 from sub2sub.live.core import messages as m
 from sub2sub.live.net.connections import Channel, Connections
 from sub2sub.live.wire.format import MAX_FRAME, PROTOCOL, Frame, WireError, decode, encode
@@ -154,6 +154,39 @@ def test_a_frame_in_many_pieces_is_paid_for() -> None:
     live(test)
 
 
+def test_what_arrives_while_a_host_has_to_wait_is_not_kept() -> None:
+    """uvloop forgets a pause where a connection has just been made: 360 strangers cost 2 GB in 12 s."""
+
+    async def test() -> None:
+        async with Node(attributes=1, period=5.0) as node:
+            connections, loop = node.connections, asyncio.get_running_loop()
+            connections.charge("127.0.0.1", 1e6, 0, loop.time())
+            _, writer = await asyncio.open_connection(*node.address)
+            writer.write(frame(m.Probe(1)) * (1 << 20))
+            await asyncio.sleep(0.5)
+            (channel,) = connections._incoming
+            assert 0 < len(channel._unread) <= 1 << 17
+            writer.transport.abort()
+
+    run(test())
+
+
+def test_what_arrives_before_a_handshake_is_paid_for_waits_and_is_read_afterwards() -> None:
+    async def test() -> None:
+        frames = list[Frame]()
+        connections = Connections(PROTOCOL, lambda frame, channel: frames.append(frame))
+        channel, plain, secure = Channel(connections), Mock(), Mock()
+        channel.transport = plain
+        channel.data_received(frame(m.Probe(1)))
+        plain.pause_reading.assert_called_once()
+        channel.begin(secure)
+        plain.resume_reading.assert_called_once()
+        assert len(frames) == 1
+        channel.close()
+
+    live(test)
+
+
 def test_bytes_are_counted_by_address() -> None:
     async def test() -> None:
         limits = Limits(rate=1e9, burst=10**9, byte_rate=1e5, byte_burst=1e5)
@@ -212,7 +245,7 @@ def test_unfinished_frames_are_bounded_in_bytes() -> None:
 
 
 def test_frames_that_are_announced_and_never_sent_keep_no_large_frame_out() -> None:
-    """80 bytes of a stranger kept events of 65 kB from a node, and cost their senders a connection."""
+    """80 bytes of a stranger kept events of 65 kB from a node, and closed connections of its peers."""
 
     async def test() -> None:
         frames = list[Frame]()
