@@ -1,0 +1,210 @@
+"""A SCAMP view that strangers cannot fill: shared out among hosts, and only for members that have answered.
+
+SCAMP's members are honest (`hierarchy.membership.scamp.peer`). An attacker subscribes many members of its
+own. They fill views, keep others from being kept there (a copy is kept with probability 1/(1 + size)),
+swallow the copies and requests that are passed on to them, and tell weights that draw all requests. So
+here
+
+- a member gets a place when it has answered at its own address (`hierarchy.live.candidates`);
+- each host has its share of the places, and counts once when a copy is kept or passed on and a request goes
+  on, however many places it has; of the members that say they hold this one, a host has its share too;
+- nobody is believed that says the weights of all links to it are less than that of one of them;
+- who has no proof that it gets events without help (`in_need`) subscribes through a gateway, which serves it
+  itself instead of sending the request along links. It sends copies to members of its view and to others that
+  have turned to it (`further`), and a copy that a gateway sends is kept at once, up to `wanted` of them.
+
+While all members are at one's own host there is nothing to share out, and nobody is asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from hierarchy.contacts import Contact, Send, Sends
+from hierarchy.live.candidates import Candidates
+from hierarchy.membership.scamp.peer import Link, ScampPeer
+from hierarchy.membership.scamp.scamp_messages import Copy, Kept, ScampMessage, Subscribe, Weighed
+from hierarchy.membership.scamp.settings import ScampSettings
+from sub2sub.kernels.dice import Dice
+from sub2sub.live.core.host_addresses import host_of, on_one_machine
+from sub2sub.live.core.reliance import few_of_a_host
+
+LEAST = 4  # members that a gateway sends copies to, and copies of a gateway that are kept, at least
+ROOM = 16  # places that are shared out among hosts, at least
+REMEMBERED = 256  # members that have answered
+DIRECT = 16  # requests that a gateway serves itself in a cycle, one of each host
+
+
+class SharedOutView(ScampPeer):
+    """The views of one live member; parameters as of `ScampPeer`.
+
+    Parameters
+    ----------
+    gateways : sequence of Contact
+        Well-known members of the community, which the user has given.
+
+    Attributes
+    ----------
+    teller : str
+        The host whose message is being handled, "" during the member's own turns.
+    in_need : bool
+        Whether to subscribe through a gateway.
+    further : callable
+        Members that copies may be sent to, besides those of the view.
+
+    Examples
+    --------
+    >>> own, other = (Contact(i, f"192.0.2.{i}", 7000, ".") for i in (1, 2))
+    >>> view = SharedOutView(own, ScampSettings())
+    >>> list(view.keep(other, lease=9, cycle=0))  # not before it has answered
+    []
+    >>> (question,) = view.ask_candidates(cycle=0, dice=Dice(1))
+    >>> [type(send.message).__name__ for send in view.answered(question.message.exchange, cycle=0)]
+    ['Kept']
+    """
+
+    def __init__(
+        self, own: Contact, settings: ScampSettings, most: int = 1 << 30, grace: int = 0,
+        gateways: Sequence[Contact] = (),
+    ) -> None:  # fmt: skip
+        super().__init__(own, settings, most, grace)
+        self.teller, self.gateways, self.in_need = "", gateways, bool(gateways)
+        self.further: Callable[[], list[Contact]] = list
+        self.candidates = Candidates()
+        self._gateway_hosts = {host_of(each.host) for each in gateways}
+        self._known: dict[int, Contact] = {}  # members that have answered
+        self._vouched: set[int] = set()  # members of the view, or to be, that a gateway told of
+        self._gateway_first = self._asked_gateway = False  # of the next request, and of the last one
+        self._served_in, self._served_hosts = 0, Counter[str]()
+
+    def ask_candidates(self, cycle: int, dice: Dice) -> Sends:
+        """Ask those that are to be kept whether they are there."""
+        return self.candidates.ask(cycle, dice)
+
+    def answered(self, exchange: int, cycle: int) -> Sends:
+        """Take the answer of one that was asked, and keep it."""
+        found = self.candidates.answer(exchange)
+        if found:
+            self._known[found.member.id] = found.member
+            if len(self._known) > REMEMBERED:
+                del self._known[next(iter(self._known))]
+            yield from self.keep(found.member, max(found.expires - cycle, 0), cycle)
+
+    def forget(self, id: int) -> None:
+        """Ask a member that was silent, if it is to be kept again."""
+        self._known.pop(id, None)
+
+    def keep(self, peer: Contact, lease: int, cycle: int) -> Sends:
+        """Take a member into the view if its host has not got its share, and it has answered."""
+        if peer.id == self.own.id or self.has(peer.id) or not self._has_room(peer):
+            return
+        if not self._is_here(peer) and self._known.get(peer.id) != peer:
+            teller = "" if self.teller in self._gateway_hosts else self.teller
+            self.candidates.propose(peer, teller, cycle, cycle + lease)
+            return
+        yield from super().keep(peer, lease, cycle)
+        places = [link.peer for link in self.view]
+        few = {each.id for each in self._share_out(places)}
+        for each in places:
+            if each.id not in few:
+                self.drop(each.id)
+
+    def ways(self) -> list[Link]:
+        """The links that requests and copies go along: one to each other host."""
+        hosts: dict[object, Link] = {}
+        for link in self.view:
+            hosts.setdefault(link.peer.id if self._is_here(link.peer) else host_of(link.peer.host), link)
+        return list(hosts.values())
+
+    def spreads_to(self, newcomer: Contact, cycle: int, dice: Dice) -> list[Contact]:
+        """The members to send copies to: as many as in the view, of these and of `further` ones."""
+        known = super().spreads_to(newcomer, cycle, dice)
+        hosts = {host_of(each.host) for each in (*known, newcomer)}
+        others = {host_of(each.host): each for each in self.further() if host_of(each.host) not in hosts}
+        if not others:
+            return known
+        everybody, chosen = [*known, *others.values()], list[Contact]()
+        while everybody and len(chosen) < max(len(known), self.wanted, LEAST):
+            chosen.append(everybody.pop(dice.next_below(len(everybody))))
+        return chosen
+
+    def receive(self, message: ScampMessage, sender: int, cycle: int, dice: Dice) -> Sends:
+        """Take a message; of the members that say they hold this one, each host has its share.
+
+        Only one that says so from its own host takes the place of one that holds it by the lease before.
+        """
+        if isinstance(message, Kept):
+            holders = [*self.inward, message.holder]
+            if message.holder not in self._share_out(holders):
+                return
+            if self.teller and host_of(message.holder.host) != self.teller:
+                self.inward = holders[: self.most]
+                return
+        yield from super().receive(message, sender, cycle, dice)
+
+    def subscribe(self, extra: int, cycle: int, dice: Dice, holders: list[Contact] | None = None) -> Sends:
+        """Ask the first that answers; in need a gateway, unless it has just been asked in vain."""
+        in_vain = self.asked >= 0 and self._asked_gateway
+        self._gateway_first = self.in_need and bool(self.gateways) and not in_vain
+        self._asked_gateway = self._gateway_first
+        return super().subscribe(extra, cycle, dice, holders)
+
+    def _reach(self, extra: int, cycle: int, dice: Dice) -> Sends:
+        if self._gateway_first:  # the next to be asked, if that cannot be reached, is as of SCAMP
+            self._gateway_first = False
+            gateway = self.gateways[dice.next_below(len(self.gateways))]
+            self._start, self.returned, self.asked = gateway, True, cycle
+            yield Send(gateway, Subscribe(self.own, self.lease_left(cycle), extra, 0))
+        else:
+            yield from super()._reach(extra, cycle, dice)
+
+    def _serve(self, request: Subscribe, cycle: int, dice: Dice) -> Sends:
+        if cycle != self._served_in:
+            self._served_in, self._served_hosts = cycle, Counter()
+        is_direct = request.steps == 0 and host_of(request.newcomer.host) == self.teller
+        if is_direct and self.teller not in self._gateway_hosts:
+            self._served_hosts[self.teller] += 1
+            if self._served_hosts[self.teller] > 1 or len(self._served_hosts) > DIRECT:
+                request = replace(request, steps=self.settings.indirection)
+        yield from super()._serve(request, cycle, dice)
+
+    def _take_copy(self, copy: Copy, cycle: int, dice: Dice) -> Sends:
+        newcomer = copy.newcomer
+        is_new = newcomer.id != self.own.id and (not self.has(newcomer.id) or self._earlier(copy, cycle))
+        if is_new and copy.steps > 0 and self._is_vouched(newcomer):
+            self.drop(newcomer.id)
+            yield from self.keep(newcomer, copy.lease, cycle)
+        elif is_new and copy.steps > 0 and not self._has_room(newcomer):
+            yield from self._pass_on(copy, dice)
+        else:
+            yield from super()._take_copy(copy, cycle, dice)
+
+    def _is_vouched(self, newcomer: Contact) -> bool:
+        """Whether a gateway has told of a member, and not of many others that are in the view."""
+        if self.teller not in self._gateway_hosts or not self._has_room(newcomer):
+            return False
+        self._vouched &= {link.peer.id for link in self.view} | set(self.candidates.ids())
+        if len(self._vouched - {newcomer.id}) >= max(LEAST, self.wanted):
+            return False
+        self._vouched.add(newcomer.id)
+        return True
+
+    def _is_here(self, peer: Contact) -> bool:
+        """Whether a member is on this machine, as far as its address says."""
+        return on_one_machine(peer.host, self.own.host)
+
+    def _has_room(self, peer: Contact) -> bool:
+        others = [link.peer for link in self.view if link.peer.id != peer.id]
+        return peer in self._share_out([*others, peer])
+
+    def _share_out(self, members: Sequence[Contact]) -> list[Contact]:
+        """Those of some members that are within their hosts' shares, the first of each host."""
+        if all(map(self._is_here, members)):
+            return list(members)
+        return few_of_a_host(members, (), self.most, max(ROOM, 2 * self.wanted), local=False)
+
+    def _take_total(self, sender: int, message: Weighed) -> None:
+        if message.total >= message.weight:  # which is one of those that it is the sum of
+            super()._take_total(sender, message)
