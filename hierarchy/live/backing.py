@@ -39,10 +39,14 @@ class Backing:
         Of its own community.
     lease : int
         Cycles of a subscription.
+    is_gateway : bool
+        Whether others may depend on it: it is a gateway itself, or knows of none.
     """
 
-    def __init__(self, own: Contact, gateways: Sequence[Contact], lease: int) -> None:
-        self.own, self.gateways, self.lease = own, gateways, lease
+    def __init__(
+        self, own: Contact, gateways: Sequence[Contact], lease: int, is_gateway: bool = True
+    ) -> None:
+        self.own, self.gateways, self.lease, self.is_gateway = own, gateways, lease, is_gateway
         self.hosts = {host_of(each.host) for each in gateways}
         self.supply, self.dependants = Supply(lease), Dependants(lease)
         self._asked = self._turns = 0
@@ -68,6 +72,15 @@ class Backing:
     def asked_by(self, teller: str) -> None:
         """Take note of a question, which is a gateway's answer."""
         self._is_answered |= teller in self.hosts
+
+    def turned_to_by(self, message: Depend, teller: str, cycle: int) -> None:
+        """Take note that a member turns to this one."""
+        if self.is_gateway and message.asker.topic == self.own.topic:
+            self.dependants.turn_to(message.asker, message.needy, teller, cycle)
+
+    def named(self, table: Sequence[Contact]) -> list[Contact]:
+        """Members to tell others of: those that have turned to this one, or its table."""
+        return self.dependants.members() or list(table)
 
     def receivers(self, is_own: bool, others: Collection[Contact], dice: Dice) -> list[Contact]:
         """Whom an event goes to besides others: dependants and, of an own event or a gateway, gateways."""

@@ -33,7 +33,12 @@ from sub2sub.kernels.dice import Dice
 
 FEW_LINKS = 4  # up to so many, a member that renews through a gateway also links to its server
 CENSUS_TURNS = ("count", "ask_part")
-LIVE_TURNS = ("believe_goodbyes", "drop_silent", "seek_contact", "stay_in_touch")  # which the simulator does not need
+LIVE_TURNS = (
+    "believe_goodbyes",
+    "drop_silent",
+    "seek_contact",
+    "stay_in_touch",
+)  # which the simulator does not need
 SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "renew", "beat")
 WEIGHT_TURNS = ("normalise_weights", "weigh", "answer_weights")
 SUPER_TURNS = ("begin_cycle", "pass_on", "keep_updated", "conclude", "search")
@@ -259,14 +264,14 @@ class Member(BackedMember):
         match message:
             case m.Event():
                 yield from self._receive_event(message, dice)
-            case m.Depend(asker=asker, needy=needy) if asker.topic == self.own.topic:
-                self.backing.dependants.turn_to(asker, needy, self.teller, self.cycle)
+            case m.Depend():
+                self.backing.turned_to_by(message, self.teller, self.cycle)
             case m.Check():
                 self.backing.asked_by(self.teller)
                 if sender not in self.scamp.parted:
                     yield m.Send(None, m.Checked(message.exchange))
             case m.Find():
-                z, table = self.settings.topic.z, self.topic_table()
+                z, table = self.settings.topic.z, self.backing.named(self.topic_table())
                 told = answer(self.own, table, self.super_tables(), message.topics, z, dice)
                 yield m.Send(None, m.Found(message.exchange, tuple(told)))
             case m.Tally():

@@ -308,6 +308,8 @@ class Community:
             contact = await process.find_contact(self.topic)
             known = process.contacts_of_gateways()
             member = Member(own, self._deliver, process.settings, known, process.graph)
+            given = process.gateways.get(self.topic, [])
+            member.backing.is_gateway = not given or process.address in given
             entering = member.join(contact, process.draws())
         else:
             gateways, rank = process.overlay_gateways()
@@ -341,7 +343,7 @@ def _topics(frame: Frame) -> Collection[str]:
             return topics
         case m.Compare(topic=topic):
             return (topic,)
-        case (m.Subscribe(newcomer=member) | m.Depend(asker=member)) if frame.to == 0:
+        case m.Subscribe(newcomer=member) | m.Depend(asker=member) if frame.to == 0:
             return (member.topic,)
         case _:
             return ()

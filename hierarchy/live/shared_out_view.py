@@ -10,8 +10,9 @@ here
   on, however many places it has; of the members that say they hold this one, a host has its share too;
 - nobody is believed that says the weights of all links to it are less than that of one of them;
 - who has no proof that it gets events without help (`in_need`) subscribes through a gateway, which serves it
-  itself instead of sending the request along links. It sends copies to members of its view and to others that
-  have turned to it (`further`), and a copy that a gateway sends is kept at once, up to `wanted` of them.
+  itself instead of sending the request along links. It sends copies to others that have turned to it
+  (`further`), as many as its view has members, and a copy that comes from a gateway is kept at once, unless
+  many are. Requests and copies then go along these links.
 
 While all members are at one's own host there is nothing to share out, and nobody is asked.
 """
@@ -31,8 +32,8 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.live.core.host_addresses import host_of, on_one_machine
 from sub2sub.live.core.reliance import few_of_a_host
 
-LEAST = 4  # members that a gateway sends copies to, and copies of a gateway that are kept, at least
-ROOM = 16  # places that are shared out among hosts, at least
+LEAST = 4  # members that a gateway sends copies to, and half of those kept because of it, at least
+ROOM = 8  # places that are shared out among hosts, at least
 REMEMBERED = 256  # members that have answered
 DIRECT = 16  # requests that a gateway serves itself in a cycle, one of each host
 
@@ -112,23 +113,26 @@ class SharedOutView(ScampPeer):
                 self.drop(each.id)
 
     def ways(self) -> list[Link]:
-        """The links that requests and copies go along: one to each other host."""
+        """The links that requests and copies go along: to each other host one, that a gateway told of.
+
+        An attacker that sends everybody copies is in all views, but gateways tell of every host as often.
+        """
         hosts: dict[object, Link] = {}
-        for link in self.view:
+        for link in sorted(self.view, key=lambda link: link.peer.id not in self._vouched):
             hosts.setdefault(link.peer.id if self._is_here(link.peer) else host_of(link.peer.host), link)
-        return list(hosts.values())
+        vouched = [link for link in hosts.values() if link.peer.id in self._vouched]
+        return vouched if len(vouched) >= LEAST else list(hosts.values())
 
     def spreads_to(self, newcomer: Contact, cycle: int, dice: Dice) -> list[Contact]:
-        """The members to send copies to: as many as in the view, of these and of `further` ones."""
+        """The members to send copies to: as many as in the view, first of all `further` ones."""
         known = super().spreads_to(newcomer, cycle, dice)
-        hosts = {host_of(each.host) for each in (*known, newcomer)}
-        others = {host_of(each.host): each for each in self.further() if host_of(each.host) not in hosts}
-        if not others:
-            return known
-        everybody, chosen = [*known, *others.values()], list[Contact]()
-        while everybody and len(chosen) < max(len(known), self.wanted, LEAST):
-            chosen.append(everybody.pop(dice.next_below(len(everybody))))
-        return chosen
+        further = {host_of(each.host): each for each in self.further() if each.id != newcomer.id}
+        others = [each for each in known if host_of(each.host) not in further]
+        chosen, count = list[Contact](), max(len(known), self.wanted, LEAST)
+        for everybody in (list(further.values()), others):
+            while everybody and len(chosen) < count:
+                chosen.append(everybody.pop(dice.next_below(len(everybody))))
+        return chosen if further else known
 
     def receive(self, message: ScampMessage, sender: int, cycle: int, dice: Dice) -> Sends:
         """Take a message; of the members that say they hold this one, each host has its share.
@@ -161,32 +165,37 @@ class SharedOutView(ScampPeer):
             yield from super()._reach(extra, cycle, dice)
 
     def _serve(self, request: Subscribe, cycle: int, dice: Dice) -> Sends:
+        newcomer = request.newcomer
+        if request.steps == 0 and host_of(newcomer.host) == self.teller and not self._may_serve(cycle):
+            request = replace(request, steps=self.settings.indirection)
+        yield from super()._serve(request, cycle, dice)
+        if request.steps == 0 and self.further() and self._vouches_for(newcomer):
+            yield from self.keep(newcomer, request.lease, cycle)
+
+    def _may_serve(self, cycle: int) -> bool:
+        """Whether to serve a newcomer at the host that a message came from; others walk, as of SCAMP."""
         if cycle != self._served_in:
             self._served_in, self._served_hosts = cycle, Counter()
-        is_direct = request.steps == 0 and host_of(request.newcomer.host) == self.teller
-        if is_direct and self.teller not in self._gateway_hosts:
-            self._served_hosts[self.teller] += 1
-            if self._served_hosts[self.teller] > 1 or len(self._served_hosts) > DIRECT:
-                request = replace(request, steps=self.settings.indirection)
-        yield from super()._serve(request, cycle, dice)
+        self._served_hosts[self.teller] += 1
+        return self._served_hosts[self.teller] == 1 and len(self._served_hosts) <= DIRECT
 
     def _take_copy(self, copy: Copy, cycle: int, dice: Dice) -> Sends:
         newcomer = copy.newcomer
         is_new = newcomer.id != self.own.id and (not self.has(newcomer.id) or self._earlier(copy, cycle))
-        if is_new and copy.steps > 0 and self._is_vouched(newcomer):
+        if not is_new or copy.steps == 0:
+            yield from super()._take_copy(copy, cycle, dice)
+        elif self.teller in self._gateway_hosts and self._vouches_for(newcomer):
             self.drop(newcomer.id)
             yield from self.keep(newcomer, copy.lease, cycle)
-        elif is_new and copy.steps > 0 and not self._has_room(newcomer):
+        elif not self._has_room(newcomer):
             yield from self._pass_on(copy, dice)
         else:
             yield from super()._take_copy(copy, cycle, dice)
 
-    def _is_vouched(self, newcomer: Contact) -> bool:
-        """Whether a gateway has told of a member, and not of many others that are in the view."""
-        if self.teller not in self._gateway_hosts or not self._has_room(newcomer):
-            return False
+    def _vouches_for(self, newcomer: Contact) -> bool:
+        """Whether to keep a member that a gateway has told of: not of too many."""
         self._vouched &= {link.peer.id for link in self.view} | set(self.candidates.ids())
-        if len(self._vouched - {newcomer.id}) >= max(LEAST, self.wanted):
+        if len(self._vouched) >= 2 * max(LEAST, self.wanted) or not self._has_room(newcomer):
             return False
         self._vouched.add(newcomer.id)
         return True

@@ -57,7 +57,5 @@ class Supply:
 
     def _last(self, cycle: int) -> list[bool]:
         """Of the last events, whether each came by others."""
-        events = [
-            by for when, by in self._events.values() if ON_THE_WAY <= cycle - when <= self.lasts
-        ]
+        events = [by for when, by in self._events.values() if ON_THE_WAY <= cycle - when <= self.lasts]
         return events[-EVENTS:]

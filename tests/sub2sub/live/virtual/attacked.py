@@ -71,6 +71,8 @@ class Attacked(ABC):
     protocol: ClassVar[Protocol]
     settles: ClassVar[float] = 25.0
     """Seconds until everybody knows everybody that it needs."""
+    lasts: float = 30.0
+    """Seconds that an attack lasts before events are counted."""
 
     def __init__(self, nodes: int, attack: Any, seed: int = 1) -> None:
         self.size, self.attack = nodes, attack
@@ -122,7 +124,7 @@ class Attacked(ABC):
             await asyncio.sleep(self.settles)
             before = await self._hits()
         await self.begin_attack()
-        await asyncio.sleep(30.0)
+        await asyncio.sleep(self.lasts)
         during = await self._hits()
         assert self._attacking
         assert not self._attacking.done(), "the attack ended by itself"
