@@ -1,4 +1,4 @@
-"""A live member's part in `hierarchy.live.backing` and `hierarchy.live.shared_out_view`: when it does what."""
+"""When a live member does what `hierarchy.live.backing` and `hierarchy.live.shared_out_view` are for."""
 
 from __future__ import annotations
 

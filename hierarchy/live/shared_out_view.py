@@ -127,12 +127,14 @@ class SharedOutView(ScampPeer):
         """The members to send copies to: as many as in the view, first of all `further` ones."""
         known = super().spreads_to(newcomer, cycle, dice)
         further = {host_of(each.host): each for each in self.further() if each.id != newcomer.id}
+        if not further:
+            return known
         others = [each for each in known if host_of(each.host) not in further]
         chosen, count = list[Contact](), max(len(known), self.wanted, LEAST)
         for everybody in (list(further.values()), others):
             while everybody and len(chosen) < count:
                 chosen.append(everybody.pop(dice.next_below(len(everybody))))
-        return chosen if further else known
+        return chosen
 
     def receive(self, message: ScampMessage, sender: int, cycle: int, dice: Dice) -> Sends:
         """Take a message; of the members that say they hold this one, each host has its share.
