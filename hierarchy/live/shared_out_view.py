@@ -11,8 +11,8 @@ here
 - nobody is believed that says the weights of all links to it are less than that of one of them;
 - who has no proof that it gets events without help (`in_need`) subscribes through a gateway, which serves it
   itself instead of sending the request along links. It sends copies to others that have turned to it
-  (`further`), as many as its view has members, and a copy that comes from a gateway is kept at once, unless
-  many are. Requests and copies then go along these links.
+  (`further`), as many as a view has members, and names one of them as the server. A copy that comes from a
+  gateway is kept at once, unless many are. Requests and copies then go along these links.
 
 While all members are at one's own host there is nothing to share out, and nobody is asked.
 """
@@ -26,13 +26,13 @@ from dataclasses import replace
 from hierarchy.contacts import Contact, Send, Sends
 from hierarchy.live.candidates import Candidates
 from hierarchy.membership.scamp.peer import Link, ScampPeer
-from hierarchy.membership.scamp.scamp_messages import Copy, Kept, ScampMessage, Subscribe, Weighed
+from hierarchy.membership.scamp.scamp_messages import Copy, Kept, ScampMessage, Served, Subscribe, Weighed
 from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core.host_addresses import host_of, on_one_machine
 from sub2sub.live.core.reliance import few_of_a_host
 
-LEAST = 4  # members that a gateway sends copies to, and half of those kept because of it, at least
+LEAST = 4  # members that a gateway sends copies to, at least
 ROOM = 8  # places that are shared out among hosts, at least
 REMEMBERED = 256  # members that have answered
 DIRECT = 16  # requests that a gateway serves itself in a cycle, one of each host
@@ -124,13 +124,13 @@ class SharedOutView(ScampPeer):
         return vouched if len(vouched) >= LEAST else list(hosts.values())
 
     def spreads_to(self, newcomer: Contact, cycle: int, dice: Dice) -> list[Contact]:
-        """The members to send copies to: as many as in the view, first of all `further` ones."""
+        """The members to send copies to: those of the view, or `further` ones, as many as a view has."""
         known = super().spreads_to(newcomer, cycle, dice)
         further = {host_of(each.host): each for each in self.further() if each.id != newcomer.id}
         if not further:
             return known
         others = [each for each in known if host_of(each.host) not in further]
-        chosen, count = list[Contact](), max(len(known), self.wanted, LEAST)
+        chosen, count = list[Contact](), max(LEAST, self.wanted)
         for everybody in (list(further.values()), others):
             while everybody and len(chosen) < count:
                 chosen.append(everybody.pop(dice.next_below(len(everybody))))
@@ -167,11 +167,17 @@ class SharedOutView(ScampPeer):
             yield from super()._reach(extra, cycle, dice)
 
     def _serve(self, request: Subscribe, cycle: int, dice: Dice) -> Sends:
-        newcomer = request.newcomer
-        if request.steps == 0 and host_of(newcomer.host) == self.teller and not self._may_serve(cycle):
+        newcomer, is_here = request.newcomer, self._is_here(request.newcomer)
+        is_direct = request.steps == 0 and host_of(newcomer.host) == self.teller and not is_here
+        if is_direct and not self._may_serve(cycle):
             request = replace(request, steps=self.settings.indirection)
-        yield from super()._serve(request, cycle, dice)
-        if request.steps == 0 and self.further() and self._vouches_for(newcomer):
+        others = [each for each in self.further() if each.id != newcomer.id] if request.steps == 0 else []
+        for send in super()._serve(request, cycle, dice):
+            if others and isinstance(send.message, Served):  # so that not everybody links to a gateway
+                other = others[dice.next_below(len(others))]
+                send = replace(send, message=Served(other, self.settings.lease))
+            yield send
+        if others and self._vouches_for(newcomer, max(LEAST, self.wanted)):
             yield from self.keep(newcomer, request.lease, cycle)
 
     def _may_serve(self, cycle: int) -> bool:
@@ -186,7 +192,7 @@ class SharedOutView(ScampPeer):
         is_new = newcomer.id != self.own.id and (not self.has(newcomer.id) or self._earlier(copy, cycle))
         if not is_new or copy.steps == 0:
             yield from super()._take_copy(copy, cycle, dice)
-        elif self.teller in self._gateway_hosts and self._vouches_for(newcomer):
+        elif self.teller in self._gateway_hosts and self._vouches_for(newcomer, 2 * max(LEAST, self.wanted)):
             self.drop(newcomer.id)
             yield from self.keep(newcomer, copy.lease, cycle)
         elif not self._has_room(newcomer):
@@ -194,10 +200,10 @@ class SharedOutView(ScampPeer):
         else:
             yield from super()._take_copy(copy, cycle, dice)
 
-    def _vouches_for(self, newcomer: Contact) -> bool:
-        """Whether to keep a member that a gateway has told of: not of too many."""
+    def _vouches_for(self, newcomer: Contact, most: int) -> bool:
+        """Whether to keep a member that a gateway has told of, or itself has served."""
         self._vouched &= {link.peer.id for link in self.view} | set(self.candidates.ids())
-        if len(self._vouched) >= 2 * max(LEAST, self.wanted) or not self._has_room(newcomer):
+        if len(self._vouched) >= most or not self._has_room(newcomer):
             return False
         self._vouched.add(newcomer.id)
         return True
