@@ -151,8 +151,8 @@ class SharedOutView(ScampPeer):
         yield from super().receive(message, sender, cycle, dice)
 
     def subscribe(self, extra: int, cycle: int, dice: Dice, holders: list[Contact] | None = None) -> Sends:
-        """Ask the first that answers; in need a gateway, unless it has just been asked in vain."""
-        in_vain = self.asked >= 0 and self._asked_gateway
+        """Ask the first that answers; in need a gateway, unless none has answered, or not the last time."""
+        in_vain = self.contact is None or (self.asked >= 0 and self._asked_gateway)
         self._gateway_first = self.in_need and bool(self.gateways) and not in_vain
         self._asked_gateway = self._gateway_first
         return super().subscribe(extra, cycle, dice, holders)

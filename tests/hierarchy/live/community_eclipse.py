@@ -2,7 +2,8 @@
 
 Half of the processes are in a community and half in the one above. `python -m
 tests.hierarchy.live.community_eclipse 20 3` prints which share of the wanted deliveries takes place before,
-during and after each attack (20 processes, means of three seeds).
+during and after each attack (20 processes, means of three seeds; a third and a fourth argument are a part of
+the attack's name and the first seed).
 """
 
 from __future__ import annotations
@@ -140,6 +141,12 @@ ATTACKS = {
     "super-contacts that lead nowhere": Attack(listens=False),
     "super-contacts that lead nowhere, there first": Attack(listens=False, early=True),
     "members that lead nowhere": Attack(supers=False, members=True, listens=False),
+    "both that feign and invent hosts, 3 hosts, there first": Attack(
+        early=True, hosts=3, members=True, feigns=True, turns_to=True, invents=True
+    ),
+    "both that feign and bring ten events first, 3 hosts, there first": Attack(
+        early=True, hosts=3, members=True, feigns=True, turns_to=True, brings=10
+    ),
     **{
         f"{what}, {hosts} hosts{when}": Attack(early=bool(when), hosts=hosts, **does)
         for what, does in {
