@@ -9,6 +9,7 @@ member that it found; `hierarchy.membership.entrance` says which member founds a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,7 @@ from sub2sub.live.core.suspects import Suspects
 
 BEGIN = 4  # cycles that the first gateway asks the others before it begins the overlay
 WANTED = 32  # members a search asks for
+SILENCE = 5  # checks that a newcomer's contact does not answer, before it counts as gone
 OWN, PART, NOTHING = -1, -2, -3  # what a search is for besides a place up the chain
 
 
@@ -82,6 +84,7 @@ class GridMember(Member):
         self._known = 1.0  # members of the community, as the last search found
         self._searches: dict[int, _Search] = {}
         self.suspects = Suspects()
+        self._unheard: Counter[int] = Counter()  # checks of contacts, until they answer or it is in
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Enter the overlay through any peer of it; with none, begin it."""
@@ -122,6 +125,7 @@ class GridMember(Member):
         if self.keeps_scamp:
             yield from self.count(dice)
             yield from self.ask_part(dice)
+            yield from self.check_contact(dice)
             yield from self.keep_view(dice)
             yield from self.take_turns(SUPER_TURNS[:-1], dice)  # a search goes another way here
         if self._in and cycle >= self._announce_in:
@@ -144,6 +148,13 @@ class GridMember(Member):
         if self.scamp.served and self.census.wants_to_ask(dice):
             yield from self._request(SEARCH, self.own.topic, dice, PART)
 
+    def check_contact(self, dice: Dice) -> m.Sends:
+        """Ask the contact whether it is there, while it has not had this one served: it may wait, too."""
+        contact = self.scamp.contact
+        if contact is not None and not self.scamp.served:
+            self._unheard[contact.id] += 1
+            yield m.Send(contact, m.Check(dice.next_bits()))
+
     @property
     def _is_in(self) -> bool:
         """Whether it is in its community."""
@@ -165,6 +176,7 @@ class GridMember(Member):
         """Take a message: those of the P-Grid here, the others as any member."""
         cycle, grid = self.cycle, self.grid
         self.suspects.heard_from(sender)
+        self._unheard.pop(sender, None)
         match message:
             case m.Meet():
                 yield from grid.meet(message, cycle, dice)
@@ -211,10 +223,15 @@ class GridMember(Member):
         return self.grid.route(request, self.cycle, WANTED, dice)
 
     def _enter(self, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
-        """Subscribe through one of some members, or found the community; later, renew through one of them."""
+        """Subscribe through one of some members, or found the community; later, renew through one of them.
+
+        Members that are gone are still listed until their announcements end, which newcomers do not wait for.
+        """
         if self.scamp.served:
+            self._unheard.clear()
             self.scamp.contact = members[0] if members else self.scamp.contact
             return
+        members = [each for each in members if self._unheard[each.id] < SILENCE]
         choice = decide(self.own.id, [each.id for each in members], self._failed_searches)
         self._failed_searches += 1
         if choice == WAIT:

@@ -1,7 +1,8 @@
 """Histories of CAMCAST processes under virtual time (`sub2sub.live.virtual`).
 
-Whole, for communities, is what an event needs: from every member a way along topic tables to all members of
-its community, and along super-topic tables to all members of the communities above.
+Whole, for communities, is what an event needs: everybody is in its community and may publish, and there is
+a way from every member along topic tables to all members of its community, and along super-topic tables to
+all members of the communities above.
 """
 
 from __future__ import annotations
@@ -130,9 +131,15 @@ class CommunityHistory(History):
         return bool(there.intersection(host for host, _ in self.gateways()[topic]) - {participant.host})
 
     def is_whole(self) -> bool:
-        """Whether an event of any member can reach all that want it."""
+        """Whether an event of any member can reach all that want it.
+
+        A way alone does not say so: others may know a process that has returned before it has its place.
+        """
         live = {each.member.own.id: each for each in self.participants if each.is_live}
-        return all(self._reached(each, live) >= self._wants(each.topic) for each in live.values())
+        return all(
+            each.member.is_ready and self._reached(each, live) >= self._wants(each.topic)
+            for each in live.values()
+        )
 
     def _reached(self, start: Participating, live: dict[int, Participating]) -> set[int]:
         found, queue = {start.number}, [start]
@@ -156,7 +163,7 @@ class CommunityHistory(History):
             publisher = self.dice.choice(live)
             community = publisher.process.community(publisher.topic)
             task = publisher.machine.start(community.publish(upward=1.0))
-            event = await self._finish(task, 2 * SPREAD)
+            event = await self._finish(task, SPREAD)
             if event is not None:
                 self._wanted[event] = self._wants(publisher.topic)
 

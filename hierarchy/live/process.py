@@ -167,6 +167,10 @@ class Process(Host):
         core.teller = ""
         return list(core.unreachable(to, message, self.draws()))
 
+    def is_unanswered(self, message: m.Message) -> bool:
+        """Whether it is an event: where a community is small, it may have one way to go."""
+        return isinstance(message, m.Event)
+
     def core_for(self, frame: Frame) -> Member | None:
         """The member a frame is for; a question to the gateway is for any member that can answer it."""
         core: Member | None = self.cores.get(frame.to)

@@ -15,9 +15,11 @@ from hierarchy.live.trials import TrialHistory
 from hierarchy.shared.live.shared_histories import SharedHistory
 from sub2sub.live.virtual.history import History, HistoryReport, Plan
 from sub2sub.live.virtual.rings import RingHistory
+from sub2sub.live.virtual.trials import TrialRings
 
 PROTOCOLS: dict[str, Callable[[int, Plan], History]] = {
     "sub2sub": RingHistory,
+    "ring-trials": TrialRings,
     "camcast": CommunityHistory,
     "trials": TrialHistory,
     "semi-structured": partial(CommunityHistory, membership="semi-structured"),

@@ -261,9 +261,12 @@ def communities(
 @click.option("--first", type=int, default=1, help="The first seed.")
 @click.option(
     "--protocol",
-    type=click.Choice(["sub2sub", "camcast", "trials", "semi-structured", "structured", "shared", "all"]),
+    type=click.Choice(
+        ["sub2sub", "ring-trials", "camcast", "trials", "semi-structured", "structured", "shared", "all"]
+    ),
     default="all",
-    help="CAMCAST is unstructured unless its membership is named; shared: topics and ranges on one overlay.",
+    help="CAMCAST is unstructured unless its membership is named; shared: topics and ranges on one overlay; "
+    "trials: one thing goes wrong at a time, for CAMCAST or for Sub-2-Sub (ring-trials).",
 )
 @click.option(
     "--plan",

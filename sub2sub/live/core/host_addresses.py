@@ -6,6 +6,7 @@ import ipaddress
 from functools import lru_cache
 from typing import Any
 
+Address = tuple[str, int]
 PREFIX = 64  # bits of an IPv6 address that a provider gives to one customer
 
 
@@ -31,6 +32,11 @@ def host_of(address: str) -> str:
     if numeric.is_loopback:
         return address
     return str(ipaddress.IPv6Address(int(numeric) >> PREFIX << PREFIX))
+
+
+def place_of(address: Address) -> object:
+    """The host of a node, or the node itself if all of them are on one machine."""
+    return address if is_loopback(address[0]) else host_of(address[0])
 
 
 def is_numeric(address: str) -> bool:

@@ -68,6 +68,8 @@ class Core:
     bound : bool
         Whether IDs are bound to certificates. If not, a wary peer among other hosts never rests
         (`sub2sub.ring.rest`): attackers around it could keep its ring view unchanged.
+    note : callable, optional
+        Called with each peer that was asked something, and whether it has answered.
 
     Attributes
     ----------
@@ -100,8 +102,10 @@ class Core:
         numbers: Iterator[int] | None = None,
         accepts: Callable[[Any], bool] = lambda event: True,
         bound: bool = False,
+        note: Callable[[Descriptor, bool], None] = lambda peer, answered: None,
     ) -> None:
         self.own, self.deliver, self.settings = own, deliver, settings or CoreSettings()
+        self.note = note
         safe = bound or not self.settings.wary or is_local(own.address)
         self.calm = self.settings.overlay.calm if safe else 0
         overlay = self.settings.overlay
@@ -268,7 +272,7 @@ class Core:
                 links = [Link(self.own, self.now), *self.random.view][: self.settings.offers]
                 return [m.Send(None, m.Welcome(message.exchange, self.clock.mentions(links)))]
             case m.Leave():
-                self.ring.suspect(sender, self._suspect_age, self.now)  # anybody could send this: probe it
+                self.ring_exchanges.doubt(sender, self._suspect_age)  # anybody could send this: probe it
                 return []
             case m.Shuffled() | m.NearBack() | m.RingBack() | m.Probed() | m.Lacking():
                 return self._finish(message, draws)
@@ -298,6 +302,7 @@ class Core:
 
     def _fail(self, exchange: Exchange) -> list[m.Send]:
         self.reliance.forget(exchange.partner.id)
+        self.note(exchange.partner, False)
         if exchange.shuffle:
             self.random.fail(exchange.shuffle)
         elif exchange.reply is m.NearBack:
@@ -313,6 +318,7 @@ class Core:
         if exchange is None:
             return self._ignore()
         self.reliance.answered(exchange.partner)
+        self.note(exchange.partner, True)
         match message:
             case m.Shuffled(_, links) if exchange.shuffle:
                 self.random.finish(exchange.shuffle, self._few(links, self.random))

@@ -54,6 +54,7 @@ class RingExchanges:
         self.ring, self.clock, self.exchanges, self.fed = ring, clock, exchanges, fed
         self.questions, self.wary, self.skips_turn = QUESTIONS, wary, skips_turn
         self._is_brief = False
+        self._doubted: dict[int, Descriptor] = {}
         self.teller = ""
         self._probes: list[m.Send] = []
 
@@ -63,9 +64,18 @@ class RingExchanges:
             return []
         return self._ask(Newcomer(self.ring, contacts, self.clock.now))
 
+    def doubt(self, id: int, suspect_age: int) -> None:
+        """Probe a neighbour at the next tick, whatever others say: they heard from it before it left."""
+        if id in self.ring.view and suspect_age:
+            self._doubted[id] = self.ring.view[id].peer
+            self.ring.suspect(id, suspect_age, self.clock.now)
+
     def probe(self, suspect_age: int) -> list[m.Send]:
-        """Probe the neighbours that nobody has heard from for a while."""
-        return [self._question(peer) for peer in self.ring.suspects(suspect_age, self.clock.now)]
+        """Probe the neighbours that nobody has heard from for a while, and those that are doubted."""
+        suspects = {peer.id: peer for peer in self.ring.suspects(suspect_age, self.clock.now)}
+        suspects |= {id: peer for id, peer in self._doubted.items() if id in self.ring.view}
+        self._doubted.clear()
+        return [self._question(peer) for peer in suspects.values()]
 
     def feed(self) -> list[m.Send]:
         """Drop neighbours that are too old, and consider the links of the other layers.
@@ -141,6 +151,9 @@ class RingExchanges:
             asker.now = now
             asker.silent(partner)
             return self._ask(asker)
+        neighbour = self.ring.view.get(partner.id)
+        if neighbour and neighbour.since > exchange.begun:  # it has answered a later question
+            return []
         if exchange.reply is m.Probed:
             self.ring.silent(partner, now)
         else:

@@ -14,16 +14,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Protocol
 
 from sub2sub.live.core.host_addresses import host_of
 from sub2sub.live.net.budgets import Bucket
 from sub2sub.live.net.tls import fingerprint
+from sub2sub.live.net.unheard import Failed, Unheard
 from sub2sub.live.wire.limits import Limits
 
 Address = tuple[str, int]
-Failed = Callable[[], None] | None
 PREFIX = 4
 TOGETHER = 1 << 16  # bytes written at once
 SMALL = 1 << 16  # bytes of a frame that is not counted as unfinished
@@ -65,6 +65,14 @@ class Owner(Protocol):
         """Note that a connection has ended."""
 
 
+class Posted(NamedTuple):
+    """A frame to send, what to call if that fails, and whether it has no answer."""
+
+    data: bytes
+    failed: Failed
+    unanswered: bool = False
+
+
 class Channel(asyncio.BufferedProtocol):
     """A connection.
 
@@ -82,6 +90,8 @@ class Channel(asyncio.BufferedProtocol):
         Frames to be sent, each with what to call if it cannot be.
     held : int
         Bytes of them.
+    unheard : Unheard
+        The last frames sent since something came, of those that have no answer.
     sent : int
         Frames so far.
     has_answered : bool
@@ -94,7 +104,8 @@ class Channel(asyncio.BufferedProtocol):
 
     def __init__(self, owner: Owner, address: Address | None = None) -> None:
         self.owner, self.address, self.host = owner, address, host_of(address[0]) if address else ""
-        self.waiting: deque[tuple[bytes, Failed]] = deque()
+        self.waiting: deque[Posted] = deque()
+        self.unheard = Unheard(owner.limits)
         self.held = self.sent = 0
         self.closed = self.has_answered = False
         self.task: asyncio.Task[None] | None = None
@@ -145,11 +156,16 @@ class Channel(asyncio.BufferedProtocol):
         return self._identity
 
     def connection_lost(self, error: Exception | None) -> None:
-        """End."""
+        """End; if it is not this end that closed it, what was sent last may not have arrived."""
+        if not self.closed:
+            self._report(self.unheard.take(self._loop.time()))
         self.close()
 
-    def post(self, data: bytes, failed: Failed = None) -> bool:
-        """Send a frame; False if the connection is closed or its reader too slow."""
+    def post(self, data: bytes, failed: Failed = None, unanswered: bool = False) -> bool:
+        """Send a frame; False if the connection is closed or its reader too slow.
+
+        One that nobody answers has failed, too, if the connection ends before anything comes back.
+        """
         if self.closed:
             return False
         self._posted = self._loop.time()
@@ -157,13 +173,15 @@ class Channel(asyncio.BufferedProtocol):
         self._unanswered += 1
         if self._is_writable:
             self._write(data, 1)
+            if unanswered:
+                self.unheard.note(data, failed, self._posted)
             return True
         limits = self.owner.limits
         full = len(self.waiting) >= limits.queue or self.held + len(data) > limits.queue_bytes
         if full and self.waiting:
             self.close()
             return False
-        self.waiting.append((data, failed))
+        self.waiting.append(Posted(data, failed, unanswered))
         self.held += len(data)
         return True
 
@@ -222,13 +240,16 @@ class Channel(asyncio.BufferedProtocol):
             self._turn.cancel()
         if self.transport:
             self.transport.abort()
-        while self.waiting:
-            _, failed = self.waiting.popleft()
-            if failed:
-                self._loop.call_soon(failed)
+        self._report(each.failed for each in self.waiting)
+        self.waiting.clear()
         self.held = 0
         self._forget_frame()
         self.owner.lost(self)
+
+    def _report(self, frames: Iterable[Failed]) -> None:
+        for failed in frames:
+            if failed:
+                self._loop.call_soon(failed)
 
     def _write(self, data: bytes, frames: int) -> None:
         self.transport.write(data)
@@ -240,9 +261,12 @@ class Channel(asyncio.BufferedProtocol):
         while self.waiting and self._is_writable:
             parts: list[bytes] = []
             size = 0
-            while self.waiting and (not parts or size + len(self.waiting[0][0]) <= TOGETHER):
-                parts.append(self.waiting.popleft()[0])
-                size += len(parts[-1])
+            while self.waiting and (not parts or size + len(self.waiting[0].data) <= TOGETHER):
+                posted = self.waiting.popleft()
+                parts.append(posted.data)
+                size += len(posted.data)
+                if posted.unanswered:
+                    self.unheard.note(posted.data, posted.failed, self._loop.time())
             self.held -= size
             self._write(b"".join(parts), len(parts))
 
@@ -270,6 +294,7 @@ class Channel(asyncio.BufferedProtocol):
         owner.counts["bytes in"] += PREFIX + len(body)
         self._unanswered -= self._unanswered > 0
         self.has_answered = True
+        self.unheard.heard()
         try:
             owner.handle(frame, self)
         except Exception:  # a defect must not leave a connection that nobody reads

@@ -120,6 +120,12 @@ class Connections:
         self.look_within(self.limits.idle)
         return str(name[0]), int(name[1])
 
+    async def flush(self, seconds: float) -> None:
+        """Wait for connections that are being opened with something to send, but not for long."""
+        opening = [each.task for each in self._outgoing.values() if each.task and each.waiting]
+        if opening:
+            await asyncio.wait(opening, timeout=seconds)
+
     async def close(self) -> None:
         """Close everything, and wait until it is."""
         if self._server:
@@ -134,15 +140,18 @@ class Connections:
         if self._server:
             await self._server.wait_closed()
 
-    def post(self, to: Address, data: bytes, failed: Callable[[], None], teller: str = "") -> None:
+    def post(
+        self, to: Address, data: bytes, failed: Callable[[], None], teller: str = "", unanswered: bool = False
+    ) -> None:
         """Send a frame; `failed` is called, later, if that is known not to have worked.
 
-        `teller` is the host whose message is the cause, if one is.
+        `teller` is the host whose message is the cause, if one is. Of a frame that is `unanswered`, `failed`
+        is also called if its connection ends before anything has come back.
         """
         loop = asyncio.get_running_loop()
         channel = self._outgoing.get(to)
         if channel is None:
-            if self._backs_off(to, loop.time()):
+            if self.backs_off(to):
                 loop.call_soon(failed)
                 return
             pause = self._pause_before_dial(to, teller, loop.time())
@@ -152,7 +161,7 @@ class Connections:
                 return
             channel = self._open(to, pause)
         self._outgoing.move_to_end(to)
-        if not channel.post(data, failed):
+        if not channel.post(data, failed, unanswered):
             self.counts["slow"] += 1
             loop.call_soon(failed)
 
@@ -312,7 +321,15 @@ class Connections:
         while len(self._failures) > self.limits.remembered:
             self._failures.popitem(last=False)
 
-    def _backs_off(self, to: Address, now: float) -> bool:
+    def relent(self, to: Address) -> None:
+        """Shorten the back-off from an address: somebody waits for an answer from there.
+
+        Otherwise, after a partition, it would keep a publisher from the only subscriber.
+        """
+        if to in self._failures:
+            self._failures[to] = 1, self._failures[to][1]
+
+    def backs_off(self, to: Address) -> bool:
         """Whether an address is not to be tried again yet.
 
         One whose host is connected to this node now is there, and can be reached again after a partition.
@@ -320,6 +337,7 @@ class Connections:
         if to not in self._failures:
             return False
         (times, last), limits = self._failures[to], self.limits
+        now = asyncio.get_running_loop().time()
         if host_of(to[0]) in self._from and not is_loopback(to[0]):
             times = 1
         pause: float = limits.back_off * 2 ** min(times - 1, 30)

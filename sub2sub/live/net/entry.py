@@ -15,7 +15,7 @@ from typing import Any
 
 from sub2sub.events.walk import Move, Walk
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.host_addresses import host_of, is_loopback
+from sub2sub.live.core.host_addresses import place_of
 from sub2sub.overlay.descriptors import Descriptor
 
 ENTRIES = 2  # hosts an event is handed to, where as many are found
@@ -122,7 +122,7 @@ class EntrySearch:
 
     def _next_elsewhere(self) -> Move | None:
         """The next move of the walk; peers at hosts that have the event come last."""
-        while (move := self.walk.next()) and move.peer and _place(move.peer) in self._places:
+        while (move := self.walk.next()) and move.peer and place_of(move.peer.address) in self._places:
             if move.hand_over:
                 self._passed_over.append(move)
         if (move is None or not move.hand_over) and self._passed_over:
@@ -146,13 +146,8 @@ class EntrySearch:
                 self.answered += 1
             if isinstance(answer, m.Taken) and answer.took:
                 self.entries.append(move.peer.id)
-                self._places.add(_place(move.peer))
+                self._places.add(place_of(move.peer.address))
             elif isinstance(answer, m.Answer):
                 found = [peer for peer in answer.links.peers if peer.d == move.peer.d]
                 self.heard += found
                 self.walk.answered(move.peer, found)
-
-
-def _place(peer: Descriptor) -> object:
-    """The host of a peer, on one machine the node."""
-    return peer.address if is_loopback(peer.address[0]) else host_of(peer.address[0])

@@ -174,6 +174,10 @@ class Host(ABC):
         """Take a frame that is for no core, and for no request; it is counted and ignored."""
         self.connections.counts["ignored"] += 1
 
+    def is_unanswered(self, message: Any) -> bool:
+        """Whether a message has no answer, and a core would send it again if it may not have arrived."""
+        return False
+
     def fresh_seed(self) -> int:
         """A seed for the draws of one tick or message: always the same if a seed was given, else a new one.
 
@@ -210,7 +214,7 @@ class Host(ABC):
         if to.address == self.address:
             self._inside.post(data)
         else:
-            self.connections.post(to.address, data, failed, teller)
+            self.connections.post(to.address, data, failed, teller, self.is_unanswered(message))
 
     async def request(self, to: Any, message: Any) -> Any | None:
         """Send a request in the host's own name; None if it is not answered."""

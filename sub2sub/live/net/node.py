@@ -18,9 +18,8 @@ peers); they share the node's address and connections, and each frame names its 
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, ClassVar
@@ -34,14 +33,13 @@ from sub2sub.events.walk import Walk
 from sub2sub.geometry.boxes import MAX_ATTRIBUTES, points
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.host_addresses import is_local
 from sub2sub.live.core.live_peer import Core, Draws
-from sub2sub.live.core.reliance import few_of_a_host
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.entry import EntrySearch, Published
-from sub2sub.live.net.host import Host, is_address
+from sub2sub.live.net.host import is_address
 from sub2sub.live.net.identity import bound_id, is_bound
+from sub2sub.live.net.joining_host import JoiningHost
 from sub2sub.live.net.signatures import EventT, Signer, accepts
 from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
@@ -56,10 +54,9 @@ CHANGES = 1024  # peers that have changed to others, for which a node answers
 ANSWERED = (m.Shuffle, m.Near, m.Ring, m.Probe, m.Seek, m.Digest)  # what a peer that has changed is asked
 EVENTS = (m.Event, m.Taken)  # also of publishers, which have no ID
 WITH_SENDER_LAST = (m.Shuffle, m.Near)  # whose last link is to the sender
-ANYBODY = 0  # receiver of a newcomer's first request: it knows no ID yet
 
 
-class Node(Host):
+class Node(JoiningHost):
     """A live node.
 
     Parameters
@@ -89,8 +86,6 @@ class Node(Host):
     ----------
     subscriptions : dict of int to Subscription
         By sequence ID.
-    contacts : list of Descriptor
-        Some peers heard of, to begin with.
     """
 
     wire_protocol: ClassVar[Protocol] = wire.PROTOCOL
@@ -123,10 +118,8 @@ class Node(Host):
         self.signer, self.trusted = signer, None if trusted is None else frozenset(trusted)
         self.settings = settings or CoreSettings()
         self.subscriptions: dict[int, Subscription] = {}
-        self.contacts: list[Descriptor] = []
         self._changed: dict[int, Descriptor] = {}
         self._turns, self._numbers = itertools.count(), itertools.count()
-        self._asking: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Node:
         warm_up()
@@ -179,6 +172,7 @@ class Node(Host):
         core = self.core_type(
             own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers,
             accepts=lambda event: accepts(event, self.trusted), bound=self.identity is not None,
+            note=self._note,
         )  # fmt: skip
         core.join(each.own for each in self.subscriptions.values())
         core.join(contacts)
@@ -241,18 +235,16 @@ class Node(Host):
 
     async def leave(self) -> None:
         """End all subscriptions and close all connections."""
-        if self._asking:
-            self._asking.cancel()
-            await asyncio.gather(self._asking, return_exceptions=True)
+        await self.stop_asking()
         for subscription in list(self.subscriptions.values()):
             await self.unsubscribe(subscription)
+        await self.connections.flush(self.period)  # neighbours to which no connection is open are told, too
         await self.close()
 
     def tick_core(self, core: Core) -> list[m.Send]:
-        """Let a cycle pass, and ask for a contact again when it is time."""
+        """Let a cycle pass, and ask for a contact, or a host that fell silent, again when it is time."""
         sends = core.tick(self._draws(core))
-        if core.wants_contact() and not self._asking:
-            self._asking = asyncio.create_task(self._ask_again(core))
+        self.seek_others(core)
         return sends
 
     def receive_at(self, core: Core, frame: Frame, teller: str) -> list[m.Send]:
@@ -311,90 +303,33 @@ class Node(Host):
         turn, cycle, seed = next(self._turns), core.turn, self.fresh_seed()
         return lambda stream: Dice.of(seed, stream, cycle).of_peer(turn)
 
-    def _bootstrap(self) -> list[Address]:
-        """The addresses that the user has given."""
-        given: Any = self.contact or []
-        return list(given) if isinstance(given, list | tuple) and not is_address(given) else [given]
-
-    async def _meet_all(self) -> None:
-        """Ask all addresses that the user has given for peers; one has to answer, if there are any."""
-
-        async def failure_to_meet(contact: Address) -> Any:
-            try:
-                await self._meet(contact)
-            except ConnectionError as error:
-                return error
-
-        failures = await asyncio.gather(*map(failure_to_meet, self._bootstrap()))
-        for failure in failures[:1] if all(failures) else ():
-            raise failure
-
-    async def _meet(self, contact: Address) -> Descriptor | None:
-        """Ask an address for peers to begin with; returns the one that answers, if it has a subscription."""
-        self.connections.given.update(host for host, _ in self._bootstrap())
-        answer = await self.request(Descriptor(ANYBODY, (), (), contact), m.Join(self.dice.getrandbits(63)))
-        if not isinstance(answer, m.Welcome):
-            raise ConnectionError(f"contact: nobody answers at {contact[0]}:{contact[1]}")
-        self._keep(answer.links.peers)
-        return next((peer for peer in answer.links.peers if peer.d == self.attributes), None)
-
-    async def _ask_again(self, core: Core) -> None:
-        """Ask a contact, or one of those heard of since, for peers, and let a core begin anew with one.
-
-        A contact is asked every other time, whatever was heard since: it may all be invented. The core
-        begins with the peer that has just answered; nobody knows whether others are there.
-        """
-        answered, given = None, self._bootstrap()
-        peer = self.dice.choice(self.contacts) if self.contacts else None
-        use_contact = bool(given) and (peer is None or self.dice.random() < 0.5)
-        try:
-            if use_contact:
-                answered = await self._meet(self.dice.choice(given))
-            elif peer:
-                answered = await self._meet(peer.address)
-        except ConnectionError:
-            if peer and not use_contact:
-                self._drop_contacts([peer])
-        finally:
-            self._asking = None
-        if answered:
-            core.introduce(answered)
-
-    def _keep(self, peers: Iterable[Descriptor]) -> None:
-        """Keep contacts, the latest, of each host its share."""
-        known = {peer.id: peer for peer in self.contacts}
-        known.update((peer.id, peer) for peer in peers if peer.d == self.attributes)
-        most, local = self.settings.offers, is_local(self.address)
-        self.contacts = few_of_a_host(list(known.values())[::-1], (), most, most, local)[:most][::-1]
-
-    def _drop_contacts(self, gone: Iterable[Descriptor]) -> None:
-        """Forget contacts that did not answer."""
-        ids = {peer.id for peer in gone}
-        self.contacts = [peer for peer in self.contacts if peer.id not in ids]
-
     async def _walk(self, event: m.Event) -> Published:
         """Find peers that want an event, and hand it over; if nobody is found, begin anew at the contact."""
-        published = await self._search(event)
+        search = await self._search(event)
+        published = search.published()
         if published.entry is None and self.contact:
             try:
                 await self._meet_all()
             except ConnectionError:
                 return replace(published, silent=published.silent + 1)
-            again = await self._search(event)
+            again = (await self._search(event, {peer.id for peer in search.silent})).published()
             published = replace(again, steps=published.steps + again.steps)
         return published
 
-    async def _search(self, event: m.Event) -> Published:
+    async def _search(self, event: m.Event, silent: Collection[int] = ()) -> EntrySearch:
         walk = Walk(event.point, PublisherSettings())
         walk.learn(self.contacts)
         for core in self.cores.values():
             walk.learn(core.known())
 
         async def request(peer: Descriptor, handed: m.Event | None) -> Any | None:
+            if not handed and peer.id in silent:  # is not waited for twice
+                return None
+            self.connections.relent(peer.address)
             return await self.request(peer, handed or m.Ask(self.dice.getrandbits(63), event.point))
 
         search = EntrySearch(event, walk, request, self.reply / HEDGES)
         await search.run()
         self._keep(search.heard)
         self._drop_contacts(search.silent)
-        return search.published()
+        return search

@@ -14,6 +14,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable
+from contextvars import Context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -111,6 +112,7 @@ class Network:
         self._ports = itertools.count(FIRST_PORT)
         self._history = hashlib.blake2b(digest_size=16)
         self._distances: dict[tuple[str, str], float] = {}
+        self._under_way = Context()  # of no machine: what was sent arrives, also if its sender stops
         self._down = False
 
     def machine(self, host: str) -> Machine:
@@ -120,6 +122,10 @@ class Network:
                 old.silent = False
         self.machines.append(Machine(host, self.loop))
         return self.machines[-1]
+
+    def forget_distances(self) -> None:
+        """Draw the latencies anew, by the present conditions."""
+        self._distances.clear()
 
     def digest(self) -> str:
         """Digest of all messages so far: their bytes, connections and times of arrival."""
@@ -181,13 +187,13 @@ class Network:
             if not self._hits(conditions.overtaking, "overtaking"):
                 at = end.last_arrival = max(at, end.last_arrival + NEXT)
             self._write_down(at, end, data)
-            self.loop.call_at(at, end.other.arrive, data)
+            self.loop.call_at(at, end.other.arrive, data, context=self._under_way)
 
     def say_end(self, end: End) -> None:
         """Signal the end of the stream to the other end, after the messages that are under way."""
         if not self._down and not self._is_cut(end.here[0], end.there[0]):
             at = max(self.loop.time() + self._delay(end.here[0], end.there[0]), end.last_arrival + NEXT)
-            self.loop.call_at(at, end.other.arrive, None)
+            self.loop.call_at(at, end.other.arrive, None, context=self._under_way)
 
     def shut_down(self) -> None:
         """End all connections, and let the tasks of crashed and stopped machines end."""

@@ -99,8 +99,7 @@ async def partition(history: History, least: float = 1.0, most: float = 8.0) -> 
 
 async def long_partition(history: History) -> None:
     """Both sides of a partition give the other up, and have to find together again."""
-    if history.may_part():
-        await partition(history, *LONG)
+    await partition(history, *LONG)
 
 
 async def bad_network(history: History) -> None:

@@ -221,10 +221,6 @@ class History(ABC):
         """Whether a participant may crash for good, as the others can do without it."""
         return True
 
-    def may_part(self) -> bool:
-        """Whether parts that have forgotten one another can find together again."""
-        return True
-
     @abstractmethod
     def faults(self) -> list[Fault]:
         """The kinds of faults that may occur."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from sub2sub.live.core.event_recovery import ASKED, BYTES
 from sub2sub.live.core.live_peer import PATIENT, Core
+from sub2sub.live.core.lost_hosts import ANSWERING, LOST
 from sub2sub.live.core.reliance import ACCOUNTS, FORMER, TRIED
 from sub2sub.live.core.ring_exchanges import QUESTIONS, VERIFICATIONS
 from sub2sub.live.net.host import Host
+from sub2sub.live.net.node import Node
 
 ALLOWED_REPLIES = 256  # requests of a host that wait for an answer, at most
 
@@ -20,11 +22,21 @@ def host_excesses(host: Host) -> list[str]:
         ("outgoing connections", len(connections._outgoing), limits.outgoing_at_once),
         ("frames in a queue", max((len(each.waiting) for each in channels), default=0), limits.queue),
         ("bytes in a queue", max((each.held for each in channels), default=0), limits.queue_bytes),
+        ("frames unheard of", max((len(each.unheard) for each in channels), default=0), limits.queue),
         ("bytes of unfinished frames", connections.unfinished, limits.unfinished),
         ("addresses remembered", len(connections._failures), limits.remembered),
         ("requests", len(host._answers), ALLOWED_REPLIES),
         ("broken ticks", connections.counts["broken ticks"], 0),
         ("broken frames", connections.counts["broken frames"], 0),
+    )
+
+
+def node_excesses(node: Node) -> list[str]:
+    """The limits that a Sub-2-Sub node exceeds, apart from those of its peers."""
+    return host_excesses(node) + beyond(
+        ("hosts that answer", len(node.hosts.answering), ANSWERING),
+        ("hosts that fell silent", len(node.hosts.lost), LOST),
+        ("contacts", len(node.contacts), node.settings.offers),
     )
 
 

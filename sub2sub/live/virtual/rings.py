@@ -1,19 +1,21 @@
-"""Histories of Sub-2-Sub nodes, whose overlay is whole when all rings are complete."""
+"""Histories of Sub-2-Sub nodes, whose overlay is whole when all rings are complete and everybody is found."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.node import Node
 from sub2sub.live.net.subscriptions import Received
 from sub2sub.live.virtual.attackers import ATTACKS
 from sub2sub.live.virtual.faults import FAULTS, FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant
-from sub2sub.live.virtual.invariants import core_excesses, host_excesses
+from sub2sub.live.virtual.invariants import core_excesses, node_excesses
 from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.rings.selection import select_ring
 
 Box = tuple[list[float], list[float]]
+REPLY = 2.0  # seconds to wait for an answer while joining and publishing
 
 
 class Subscriber(Participant):
@@ -33,14 +35,18 @@ class Subscriber(Participant):
 
     async def join(self, contact: Participant | None) -> None:
         """Make a node, and subscribe."""
-        at = (contact.host, PORT) if contact else None
-        node = Node(
-            self.history.attributes, at, (self.host, PORT), PERIOD * self.drift, seed=self.seed(), reply=2.0
-        )
+        node = self.new_node((contact.host, PORT) if contact else None)
         await node.__aenter__()
         self.node = node
         for number, (low, high) in enumerate(self.boxes):
             await node.subscribe(low, high, self._note(number))
+
+    def new_node(self, contact: Any) -> Node:
+        """A node at this participant's address."""
+        return Node(
+            self.history.attributes, contact, (self.host, PORT), PERIOD * self.drift,
+            settings=self.history.settings, seed=self.seed(), reply=REPLY,
+        )  # fmt: skip
 
     async def say_goodbye(self) -> None:
         """Leave the overlay."""
@@ -70,21 +76,25 @@ class Subscriber(Participant):
         """Its peers, each with the IDs of its ring neighbours."""
         return [(each.own, set(each.core.ring.view)) for each in self.node.subscriptions.values()]
 
+    def known_hosts(self) -> set[str]:
+        """The hosts of all peers in its views."""
+        return {peer.address[0] for core in self.node.cores.values() for peer in core.known()}
+
     def excesses(self) -> list[str]:
         """The limits that it exceeds."""
         cores = [each.core for each in self.node.subscriptions.values()]
-        return [*host_excesses(self.node), *(line for core in cores for line in core_excesses(core))]
+        return [*node_excesses(self.node), *(line for core in cores for line in core_excesses(core))]
 
 
 class RingHistory(History):
     """A history of Sub-2-Sub nodes."""
 
-    participants: list[Subscriber]
+    participants: list[Any]  # of Subscriber
+    settings: CoreSettings | None = None
 
     def __init__(self, seed: int, plan: Any = None) -> None:
         super().__init__(seed, plan)
         self.attributes = self.dice.choice([1, 1, 2, 3])
-        self._has_parted = False
         self._wanted: dict[bytes, set[tuple[int, int]]] = {}  # participants, and which of their boxes
         self._had: dict[bytes, set[tuple[int, int]]] = {}
 
@@ -96,15 +106,6 @@ class RingHistory(History):
         """Leaving, long absences, and changed subscriptions."""
         return [*FURTHER, changed_subscription]
 
-    def may_crash(self, participant: Participant) -> bool:
-        """Whether nobody may need it as its contact, the one address it was given, after a long partition."""
-        return not self._has_parted
-
-    def may_part(self) -> bool:
-        """Whether all participants, and so the contacts that they were given, are there or will return."""
-        self._has_parted = self._has_parted or not any(each.machine.crashed for each in self.participants)
-        return self._has_parted
-
     def new_participant(self, number: int) -> Subscriber:
         """A subscriber."""
         return Subscriber(self, number)
@@ -114,6 +115,15 @@ class RingHistory(History):
         self._had.setdefault(name, set()).add((at.number, box))
 
     def is_whole(self) -> bool:
+        """Whether rings are complete, and publishers find everybody."""
+        return self.is_one_overlay() and self.rings_are_complete()
+
+    def is_one_overlay(self) -> bool:
+        """Whether links lead from every participant to all others: their ranges need not overlap."""
+        known = {each.host: each.known_hosts() for each in self.participants if each.is_live}
+        return all(_reached(host, known) == known.keys() for host in known)
+
+    def rings_are_complete(self) -> bool:
         """Whether all peers have their two ring neighbours at every point (Sub-2-Sub, Figure 3)."""
         peers = [each for who in self.participants if who.is_live for each in who.descriptors()]
         for own, known in peers:
@@ -159,6 +169,16 @@ class RingHistory(History):
     def forget_events(self) -> None:
         """Expect no deliveries of the events so far."""
         self._wanted.clear()
+
+
+def _reached(start: str, known: dict[str, set[str]]) -> set[str]:
+    """The hosts to which links lead from one, and that one itself."""
+    reached, queue = {start}, [start]
+    while queue:
+        new = (known[queue.pop()] & known.keys()) - reached
+        reached |= new
+        queue += sorted(new)
+    return reached
 
 
 async def changed_subscription(history: History) -> None:

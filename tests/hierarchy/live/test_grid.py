@@ -335,6 +335,27 @@ def test_members_whose_contact_crashes_before_it_is_served_found_the_community(l
     assert all(each.scamp.served for number, each in overlay.members.items() if number > 1)
 
 
+@pytest.mark.parametrize(("is_there", "can_be_reached"), [(False, False), (False, True), (True, True)])
+def test_a_newcomer_does_not_wait_until_the_announcement_of_one_that_is_gone_ends(
+    is_there: bool, can_be_reached: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes published nothing for twenty cycles: the only contact had crashed, silently or not."""
+    overlay = Overlay(keeps_scamp=True)
+    overlay.enter(9, ".d")
+    member = overlay.members[9]
+    lease = member.grid.settings.lease
+    other = GridMember(Contact(5, "h", 5, ".d"), lambda event: None, SETTINGS, keeps_scamp=True)
+    overlay.members[5] = other  # which is not in either, and serves nobody
+    if not is_there:
+        monkeypatch.setattr(other, "receive", lambda *message: ())
+    overlay.dead = set() if can_be_reached else {5}
+    member.grid.peer.hold([Posting(other.own, lease)], member.cycle)
+    for _ in range(lease - 2):
+        overlay.carry(member, member.tick(overlay.dice()))
+    assert member.scamp.served != is_there
+    assert other.own in member.grid.peer.known(".d")
+
+
 def test_a_place_that_nobody_asked_for_is_not_taken() -> None:
     member = GridMember(Contact(1, "h", 1, "."), lambda event: None)
     (request,) = member.enter_by([A], Dice(1))

@@ -336,6 +336,32 @@ def test_a_printed_page_shows_every_chart_and_what_was_folded(chromium: Any, pag
     tab.context.close()
 
 
+@pytest.mark.parametrize("columns", [8, 60], ids=["smaller", "a block for each row"])
+def test_on_paper_no_table_is_cut_off(chromium: Any, page_file: Path, columns: int) -> None:
+    tab = browser.Tab(chromium, page_file)
+    tab.page.evaluate(
+        """(columns) => {
+          for (const row of document.querySelector("div.table[data-improved] table").rows)
+            row.replaceChildren(...Array.from({ length: columns }, () => {
+              const cell = document.createElement(row.parentElement.matches("thead") ? "th" : "td");
+              cell.textContent = "0.12345 ± 0.1";
+              return cell;
+            }));
+        }""",
+        columns,
+    )
+    tab.page.set_viewport_size({"width": 680, "height": 900})
+    tab.page.emulate_media(media="print")
+    tab.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    frames = "[...document.querySelectorAll('div.table')]"
+    assert not tab.page.evaluate(f"{frames}.some((each) => each.scrollWidth > each.clientWidth + 1)")
+    first = "document.querySelector('div.table[data-improved]')"
+    assert tab.page.evaluate(f"{first}.matches('.blocks')") == (columns == 60)
+    tab.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert not tab.page.evaluate(f"{frames}.some((each) => each.matches('.blocks') || each.style.zoom)")
+    tab.context.close()
+
+
 def test_on_a_phone_no_table_is_wider_than_the_page(chromium: Any, page_file: Path) -> None:
     tab = browser.Tab(chromium, page_file)
     tab.page.set_viewport_size({"width": 390, "height": 800})

@@ -63,6 +63,24 @@ def test_a_publisher_does_not_wait_for_silent_entries_and_says_when_it_does_not_
     live_virtually(test)
 
 
+def test_a_publisher_that_begins_anew_does_not_wait_for_the_same_silent_peer_again() -> None:
+    """Publishing what nobody wanted took six cycles and more, as others still knew one that had crashed."""
+
+    async def test() -> None:
+        silent = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)  # never answers
+        gone = Descriptor.of(1, [2.0], [2.5], silent.sockets[0].getsockname())
+        async with Node(attributes=1, period=1000.0) as contact:
+            core = (await contact.subscribe([0.0], [1.0])).core
+            core.join([gone])
+            async with Node(attributes=1, reply=5.0, contact=contact.address) as publisher:
+                began = asyncio.get_running_loop().time()
+                assert (await publisher.publish([3.0])).outcome == "unknown"
+                assert 5.0 <= asyncio.get_running_loop().time() - began < 6.0
+        silent.close()
+
+    live_virtually(test)
+
+
 def test_an_event_is_handed_to_two_entries_so_that_one_cannot_swallow_it() -> None:
     """One of two peers takes it and passes nothing on; whichever is asked first, both get it."""
 

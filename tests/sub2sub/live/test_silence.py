@@ -186,6 +186,22 @@ def test_a_probe_that_is_answered_makes_a_link_fresh_and_silence_does_not(unit: 
         assert (PARTNER.id in made.ring.view) is answered
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_a_question_from_before_a_neighbour_was_accepted_does_not_cost_it_its_place(again: bool) -> None:
+    """After standing still a peer gave up its last exchanges one by one, and its neighbour each time."""
+    made = core(patience=2, unit=1)
+    open_ring(made, draws())
+    if again:  # it was dropped meanwhile, and has answered since
+        made.clock.tick()
+        made.ring.fail(PARTNER, made.now)
+        made.ring.consider([Link(PARTNER, made.now)], made.now)
+    for _ in range(3):
+        assert PARTNER.id in made.ring.view
+        made.clock.tick()
+        made.give_up()
+    assert (PARTNER.id in made.ring.view) == again
+
+
 def test_without_two_sided_exchanges_a_missing_reply_is_no_failure() -> None:
     made = core(patience=1, unit=1, two_sided=False)
     open_ring(made, draws())
@@ -238,6 +254,23 @@ def test_a_neighbour_that_said_goodbye_is_probed_and_dropped_sooner() -> None:
         next_cycle(made)
     made.ring.expire(made.now)
     assert list(made.ring.view) == [OTHER.id]
+
+
+def test_a_goodbye_is_not_undone_by_what_others_heard_before_it() -> None:
+    made, dice = core(patience=1, unit=100, max_age=9), draws()
+    made.ring.consider([Link(PARTNER, made.now), Link(OTHER, made.now)], made.now)
+    made.receive(m.Leave(), PARTNER.id, dice)
+    made.ring.renew(Link(PARTNER, made.now))
+    assert [send.to for send in made.probe(dice)] == [PARTNER]
+    assert made.probe(dice) == []
+
+
+def test_goodbyes_in_the_names_of_strangers_are_not_remembered() -> None:
+    made, dice = core(patience=1, unit=100), draws()
+    for id in range(100, 200):
+        made.receive(m.Leave(), id, dice)
+    made.ring.consider([Link(peer(150), made.now)], made.now)
+    assert made.probe(dice) == []
 
 
 def test_a_clock_waits_for_its_tick_and_never_goes_back() -> None:

@@ -16,9 +16,11 @@ from hierarchy.shared.live.table_wire import PROTOCOL
 from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.errors import InputError
 from sub2sub.live import Limits, Signer
-from sub2sub.live.core.messages import Mention, Mentions
+from sub2sub.live.core.messages import Mention, Mentions, Send
 from sub2sub.live.core.suspects import Suspects
 from sub2sub.live.net.identity import is_bound
+from sub2sub.live.virtual.conditions import Network
+from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.wire.framing import Frame, WireError
 from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live_virtually
@@ -54,6 +56,37 @@ def test_one_overlay_carries_topics_and_ranges_and_each_publication_chooses_its_
                 assert high > low + 1
 
     live_virtually(story)
+
+
+def test_an_event_by_tables_into_a_connection_that_is_reset_is_sent_again() -> None:
+    """Its other end has returned with the network cut; nobody acknowledges such an event."""
+    network, here, there = Network(1), ("10.0.0.1", 7000), ("10.0.0.2", 7000)
+
+    async def begin(at: tuple[str, int], contact: tuple[str, int] | None = None) -> SharedNode:
+        node = SharedNode(topics(), contact=contact, listen=at, seed=1)
+        await node.open()
+        await node.subscribe_topic(".soccer")
+        return node
+
+    async def story() -> None:
+        one, other = network.machine(here[0]), network.machine(there[0])
+        node = await one.start(begin(here))
+        (own,) = node.cores.values()
+        await other.start(begin(there))
+
+        async def send(number: int) -> None:
+            event = t.Routed(bytes([number]) * 16, own.own.low, 0, 16.0, 1000.0, 1.0, b"")
+            node.dispatch(own, [Send(replace(own.own, id=9, address=there), event)])
+            await asyncio.sleep(4.0)
+
+        await one.start(send(1))
+        other.crash(silent=True)
+        await network.machine(there[0]).start(begin(there))
+        assert own._tries == {}
+        await one.start(send(2))
+        assert own._tries == {(bytes([2]) * 16, 9): 1}
+
+    VirtualLoop(network).run(story())
 
 
 def test_topics_are_added_given_a_second_parent_moved_and_removed_while_running() -> None:

@@ -90,6 +90,34 @@ def test_a_crash_resets_connections_unless_it_is_silent(silent: bool) -> None:
     play(test)
 
 
+@pytest.mark.parametrize("crashes", [True, False])
+def test_what_was_sent_arrives_even_if_its_sender_crashes_or_stops_at_once(crashes: bool) -> None:
+    """Goodbyes of nodes whose machine was switched off after they had left did not arrive."""
+
+    async def test(network: Network, a: Machine, b: Machine) -> None:
+        heard = []
+
+        async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            with closing(writer):
+                heard.append(await reader.read(10))
+
+        async def talk() -> None:
+            _, writer = await asyncio.open_connection("b", 1)
+            writer.write(b"goodbye")
+
+        await b.start(asyncio.start_server(listen, "b", 1))
+        await a.start(talk())
+        if crashes:
+            a.crash()
+        else:
+            a.stop()
+        await asyncio.sleep(1.0)
+        assert heard == [b"goodbye"]
+        a.resume()
+
+    play(test)
+
+
 def test_a_cut_stops_messages_in_one_direction_only() -> None:
     async def test(network: Network, a: Machine, b: Machine) -> None:
         heard = []

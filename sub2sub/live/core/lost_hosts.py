@@ -1,0 +1,102 @@
+"""Hosts that have answered a node for a while and then fell silent: they may be beyond a partition.
+
+Not in Sub-2-Sub. During a long partition both sides drop all links between them. When it is over, somebody
+has to ask a host of the other side again, and the contacts that the user has given may be gone. So a node
+remembers hosts that fell silent, and asks one of them every few cycles, as Serf reconnects to failed members.
+
+- A host is remembered if its answers span `STEADY` cycles or more, without a gap of `GAP`. So invented
+  addresses and passers-by get no place.
+- Of too many, those stay that had answered for longest. An attacker has one place for each of its hosts, and
+  has to answer for as long as the hosts whose places it wants.
+- A host that does not answer for `FORGOTTEN` cycles is forgotten.
+
+On one machine, where all nodes share a host, each node counts as a host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sub2sub.live.core.host_addresses import Address, place_of
+
+STEADY = 3  # cycles
+GAP = 32  # cycles; a peer asks each of its ring neighbours more often
+EVERY = 5  # cycles between two questions of a node
+FORGOTTEN = 86_400  # cycles: a day, if a cycle takes a second
+ANSWERING, LOST = 64, 16  # hosts
+
+
+@dataclass(slots=True)
+class Acquaintance:
+    """A host: where a node of it answered, from when until when, and when it was last asked as a lost one."""
+
+    address: Address
+    first: float
+    last: float
+    asked: float = -1.0
+
+    @property
+    def span(self) -> float:
+        """For how many cycles it answered."""
+        return self.last - self.first
+
+
+class LostHosts:
+    """The hosts that one node knows by their answers. All times are in cycles.
+
+    Attributes
+    ----------
+    answering, lost : dict of Acquaintance
+        By host: those whose last question was answered, and those that fell silent.
+
+    Examples
+    --------
+    >>> hosts = LostHosts()
+    >>> hosts.answered(("192.0.2.1", 7000), now=1), hosts.answered(("192.0.2.1", 7000), now=8)
+    (None, None)
+    >>> hosts.silent(("192.0.2.1", 7000), now=10)
+    >>> hosts.due(now=11), hosts.due(now=12), hosts.due(now=16)
+    (('192.0.2.1', 7000), None, ('192.0.2.1', 7000))
+    """
+
+    def __init__(self) -> None:
+        self.answering: dict[object, Acquaintance] = {}
+        self.lost: dict[object, Acquaintance] = {}
+        self._asked = -float(EVERY)
+
+    def answered(self, address: Address, now: float) -> None:
+        """Note an answer."""
+        place = place_of(address)
+        before = self.answering.get(place)
+        first = before.first if before and now - before.last <= GAP else now
+        if returned := self.lost.pop(place, None):
+            first = now - returned.span
+        self.answering[place] = Acquaintance(address, first, now)
+        if len(self.answering) > ANSWERING:
+            del self.answering[min(self.answering, key=lambda each: self._rank(self.answering[each], now))]
+
+    def silent(self, address: Address, now: float) -> None:
+        """Note that a question was not answered."""
+        each = self.answering.pop(place_of(address), None)
+        if each is not None and each.span >= STEADY and now - each.last <= GAP:
+            self.lost[place_of(address)] = each
+            if len(self.lost) > LOST:
+                del self.lost[min(self.lost, key=lambda place: self.lost[place].span)]
+
+    def due(self, now: float, may_ask: Callable[[Address], bool] = lambda address: True) -> Address | None:
+        """The lost host to ask now, if any: of those that may be asked, the one not asked for longest."""
+        if now - self._asked < EVERY:
+            return None
+        self.lost = {place: each for place, each in self.lost.items() if now - each.last < FORGOTTEN}
+        ready = [each for each in self.lost.values() if may_ask(each.address)]
+        if not ready:
+            return None
+        chosen = min(ready, key=lambda each: each.asked)
+        self._asked = chosen.asked = now
+        return chosen.address
+
+    @staticmethod
+    def _rank(each: Acquaintance, now: float) -> tuple[bool, float, float]:
+        """Those that are not asked any more rank lowest, then passers-by, those met last above others."""
+        return now - each.last <= GAP, each.span, each.last

@@ -1,0 +1,146 @@
+"""How a node finds the overlay, and finds it again: contacts, peers heard of, and hosts that fell silent.
+
+A node asks an address for peers (`Join`) and is told some (`Welcome`). It asks the contacts that the user has
+given when it joins, and later those or peers heard of, when one of its cores has too few random links. Hosts
+that fell silent are asked now and then (`sub2sub.live.core.lost_hosts`): a partition may be over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sub2sub.live.core import messages as m
+from sub2sub.live.core.host_addresses import is_local
+from sub2sub.live.core.live_peer import Core
+from sub2sub.live.core.lost_hosts import LostHosts
+from sub2sub.live.core.reliance import few_of_a_host
+from sub2sub.live.core.settings import CoreSettings
+from sub2sub.live.net.connections import Address
+from sub2sub.live.net.host import Host, is_address
+from sub2sub.overlay.descriptors import Descriptor
+
+ANYBODY = 0  # receiver of a newcomer's first request: it knows no ID yet
+
+
+class JoiningHost(Host):
+    """A host that joins a Sub-2-Sub overlay.
+
+    Attributes
+    ----------
+    attributes, contact, settings
+        As of `sub2sub.live.net.node.Node`.
+    contacts : list of Descriptor
+        Some peers heard of, to begin with.
+    hosts : LostHosts
+        Hosts that have answered, and those of them that fell silent.
+    """
+
+    attributes: int
+    contact: Address | Sequence[Address] | None
+    settings: CoreSettings
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.contacts: list[Descriptor] = []
+        self.hosts = LostHosts()
+        self._asking: asyncio.Task[None] | None = None
+
+    def seek_others(self, core: Core) -> None:
+        """Ask for a contact, or a host that fell silent, if it is time; call this in each tick of a core."""
+        wants_contact = core.wants_contact()
+        if self._asking:
+            return
+        if wants_contact:
+            self._asking = asyncio.create_task(self._ask_again(core))
+        elif lost := self.hosts.due(self._cycles(), lambda to: not self.connections.backs_off(to)):
+            self._asking = asyncio.create_task(self._ask_lost(core, lost))
+
+    async def stop_asking(self) -> None:
+        """End the question that is under way."""
+        if self._asking:
+            self._asking.cancel()
+            await asyncio.gather(self._asking, return_exceptions=True)
+
+    def _bootstrap(self) -> list[Address]:
+        """The addresses that the user has given."""
+        given: Any = self.contact or []
+        return list(given) if isinstance(given, list | tuple) and not is_address(given) else [given]
+
+    async def _meet_all(self) -> None:
+        """Ask all addresses that the user has given for peers; one has to answer, if there are any."""
+
+        async def failure_to_meet(contact: Address) -> Any:
+            self.connections.relent(contact)
+            try:
+                await self._meet(contact)
+            except ConnectionError as error:
+                return error
+
+        failures = await asyncio.gather(*map(failure_to_meet, self._bootstrap()))
+        for failure in failures[:1] if all(failures) else ():
+            raise failure
+
+    async def _meet(self, contact: Address) -> Descriptor | None:
+        """Ask an address for peers to begin with; returns the one that answers, if it has a subscription."""
+        self.connections.given.update(host for host, _ in self._bootstrap())
+        answer = await self.request(Descriptor(ANYBODY, (), (), contact), m.Join(self.dice.getrandbits(63)))
+        if not isinstance(answer, m.Welcome):
+            raise ConnectionError(f"contact: nobody answers at {contact[0]}:{contact[1]}")
+        self.hosts.answered(contact, self._cycles())
+        self._keep(answer.links.peers)
+        return next((peer for peer in answer.links.peers if peer.d == self.attributes), None)
+
+    async def _ask_again(self, core: Core) -> None:
+        """Ask a contact, or one of those heard of since, for peers, and let a core begin anew with one.
+
+        A contact is asked every other time, whatever was heard since: it may all be invented. The core
+        begins with the peer that has just answered; nobody knows whether others are there.
+        """
+        answered, given = None, self._bootstrap()
+        peer = self.dice.choice(self.contacts) if self.contacts else None
+        use_contact = bool(given) and (peer is None or self.dice.random() < 0.5)
+        try:
+            if use_contact:
+                answered = await self._meet(self.dice.choice(given))
+            elif peer:
+                answered = await self._meet(peer.address)
+        except ConnectionError:
+            if peer and not use_contact:
+                self._drop_contacts([peer])
+        finally:
+            self._asking = None
+        if answered:
+            core.introduce(answered)
+
+    async def _ask_lost(self, core: Core, lost: Address) -> None:
+        """Ask a host that fell silent for peers: if it is there again, a partition may be over."""
+        try:
+            with contextlib.suppress(ConnectionError):
+                if answered := await self._meet(lost):
+                    core.introduce(answered)
+        finally:
+            self._asking = None
+
+    def _note(self, peer: Descriptor, answered: bool) -> None:
+        """Note whether a peer of another node has answered."""
+        if peer.address and peer.address != self.address:
+            (self.hosts.answered if answered else self.hosts.silent)(peer.address, self._cycles())
+
+    def _cycles(self) -> float:
+        """The time in cycles."""
+        return asyncio.get_running_loop().time() / self.period
+
+    def _keep(self, peers: Iterable[Descriptor]) -> None:
+        """Keep contacts, the latest, of each host its share."""
+        known = {peer.id: peer for peer in self.contacts}
+        known.update((peer.id, peer) for peer in peers if peer.d == self.attributes)
+        most, local = self.settings.offers, is_local(self.address)
+        self.contacts = few_of_a_host(list(known.values())[::-1], (), most, most, local)[:most][::-1]
+
+    def _drop_contacts(self, gone: Iterable[Descriptor]) -> None:
+        """Forget contacts that did not answer."""
+        ids = {peer.id for peer in gone}
+        self.contacts = [peer for peer in self.contacts if peer.id not in ids]

@@ -1,0 +1,49 @@
+"""Frames into a connection whose other end is gone: those that nobody answers are reported as failed."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+import pytest
+
+from sub2sub.live import Node
+from sub2sub.live.core import messages as m
+from sub2sub.live.virtual.conditions import Network
+from sub2sub.live.virtual.loop import VirtualLoop
+from tests.sub2sub.live.test_costs import frame
+
+HERE, THERE = ("10.0.0.1", 7000), ("10.0.0.2", 7000)
+
+
+@pytest.mark.parametrize(("asked", "lost"), [(m.Leave(), ["event"]), (m.Join(1), [])])
+def test_what_nobody_answers_is_reported_when_its_connection_is_reset(
+    asked: m.Leave | m.Join, lost: list[str]
+) -> None:
+    """Processes that had returned during a partition did not get events: the first was lost unnoticed.
+
+    A frame that something was heard after has arrived; of frames that are answered, answers are missed.
+    """
+    network, failed = Network(1), list[str]()
+
+    async def test() -> None:
+        here, there = network.machine(HERE[0]), network.machine(THERE[0])
+        node, other = Node(attributes=1, listen=HERE), Node(attributes=1, listen=THERE)
+        await here.start(node.open())
+        await there.start(other.open())
+
+        async def post(message: m.Message, name: str, unanswered: bool) -> None:
+            node.connections.post(THERE, frame(message), partial(failed.append, name), "", unanswered)
+            await asyncio.sleep(1.0)
+
+        await here.start(post(m.Leave(), "event", unanswered=True))
+        await here.start(post(asked, "question", unanswered=False))  # a Join is answered
+        there.crash(silent=True)
+        await network.machine(THERE[0]).start(Node(attributes=1, listen=THERE).open())
+        await here.start(post(m.Leave(), "heartbeat", unanswered=False))
+        assert failed == lost
+        failed.clear()
+        await here.start(post(m.Leave(), "event", unanswered=True))
+        assert failed == []
+
+    VirtualLoop(network).run(test())
