@@ -33,12 +33,8 @@ from sub2sub.kernels.dice import Dice
 
 FEW_LINKS = 4  # up to so many, a member that renews through a gateway also links to its server
 CENSUS_TURNS = ("count", "ask_part")
-LIVE_TURNS = (
-    "believe_goodbyes",
-    "drop_silent",
-    "seek_contact",
-    "stay_in_touch",
-)  # which the simulator does not need
+# Which the simulator does not need:
+LIVE_TURNS = ("believe_goodbyes", "drop_silent", "seek_contact", "stay_in_touch")
 SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "renew", "beat")
 WEIGHT_TURNS = ("normalise_weights", "weigh", "answer_weights")
 SUPER_TURNS = ("begin_cycle", "pass_on", "keep_updated", "conclude", "search")
@@ -380,11 +376,11 @@ class Member(BackedMember):
         elif event.name not in self.seen and not self.accepts(event):
             self.counts["refused events"] += 1
         else:
+            self.note_copy(event)
             yield from self._take(event, dice)
 
     def _take(self, event: m.Event, dice: Dice) -> m.Sends:
         self.counts["arrived"] += 1
-        self.note_copy(event)
         if event.name in self.seen:
             self.seen[event.name].arrived += 1
             return

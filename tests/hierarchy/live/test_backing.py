@@ -198,3 +198,14 @@ def test_a_gateway_of_the_topic_above_keeps_its_place_in_a_super_topic_table() -
     crowded.merge([gateway, contact(1, host=9, topic=".a")])
     crowded.merge([contact(2, topic=".a")])
     assert gateway in crowded.entries
+
+
+def test_what_a_member_publishes_itself_proves_nothing() -> None:
+    member = member_with(GATEWAYS[:1])
+    member.teller = "192.0.2.7"  # of the last message
+    for k in range(EVENTS):
+        list(member.publish(event(k, publisher=member.own.id, round=0), Dice(1)))
+    assert not member.backing.supply.is_proven(member.cycle + 5)
+    for k in range(EVENTS):
+        receivers(member, event(k), "192.0.2.7")
+    assert member.backing.supply.is_proven(member.cycle + 5), "copies that come back do"
