@@ -71,9 +71,7 @@ class Dependants:
         found = self._candidates.answer(exchange)
         if found is None:
             return
-        id, members = found.member.id, [each for each in self.members() if each.id != found.member.id]
-        if found.member not in few_of_a_host([*members, found.member], (), OF_A_HOST, MOST, local=False):
-            return
+        id = found.member.id
         self._all[id] = _Dependant(found.member, cycle + self.lasts, self._needy.get(id, True))
         few = {each.id for each in few_of_a_host(self.members(), (), OF_A_HOST, MOST, local=False)}
         self._all = {id: each for id, each in self._all.items() if id in few}

@@ -24,7 +24,7 @@ from tests.sub2sub.live.virtual import attacked
 from tests.sub2sub.live.virtual.attacked import NOWHERE, PORT, Attacked, Hits, report
 
 TOPIC, SUPER = ".a.x", ".a"
-GATEWAYS = {TOPIC: [("10.0.0.0", PORT)], SUPER: [("10.0.0.1", PORT)]}
+GATEWAYS = {TOPIC: [("10.0.0.0", PORT)], SUPER: [("10.0.0.1", PORT)], "*": [("10.0.0.0", PORT)]}
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class CommunityEclipse(Attacked):
 
     protocol = PROTOCOL
     settles = 40.0
+    membership = "unstructured"
 
     def __init__(self, nodes: int, attack: Attack, seed: int = 1) -> None:
         super().__init__(nodes, attack, seed)
@@ -73,7 +74,7 @@ class CommunityEclipse(Attacked):
             await asyncio.sleep(0.5)
 
     async def enter(self, machine: Machine, number: int) -> Process:
-        process = Process(GATEWAYS, (machine.host, PORT), seed=number + 1)
+        process = Process(GATEWAYS, (machine.host, PORT), seed=number + 1, membership=self.membership)
         await process.__aenter__()
         await process.community(SUPER if number % 2 else TOPIC).subscribe(self._note)
         return process
