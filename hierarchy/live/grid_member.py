@@ -74,6 +74,7 @@ class GridMember(Member):
         s = settings or MemberSettings()
         super().__init__(own, deliver, replace(s, scamp=replace(s.scamp, contact_first=True)), graph=graph)
         self.keeps_scamp, self.refresh, self.rest = keeps_scamp, refresh, rest
+        self.backing.is_gateway = False  # gateways of a P-Grid are members of any topics
         self.grid = Grid(own, pgrid or PGridSettings())
         self.found: list[m.Contact] = []
         self.rank = rank

@@ -12,6 +12,8 @@ from typing import Any
 from hierarchy.camcast.community import Event
 from hierarchy.camcast.settings import TopicSettings
 from hierarchy.live.attackers import ATTACKS
+from hierarchy.live.candidates import MOST as MOST_CANDIDATES
+from hierarchy.live.dependants import MOST as MOST_DEPENDANTS
 from hierarchy.live.events import Events
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings, supertopics
@@ -101,6 +103,8 @@ def _excesses_of(member: Member) -> list[str]:
     return beyond(
         ("entries of a view", len(member.scamp.view), member.scamp.most),
         ("holders", len(member.scamp.inward), member.scamp.most),
+        ("candidates for a view", len(member.scamp.candidates), MOST_CANDIDATES),
+        ("dependants", len(member.backing.dependants), MOST_DEPENDANTS),
         ("super-contacts", len(member.supers.entries), member.supers.z),
         ("events seen", len(member.seen), member.settings.memory),
         ("events to send again", len(member.unsent), MOST_UNSENT),

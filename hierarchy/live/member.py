@@ -17,31 +17,30 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import ceil, floor, log
+from math import floor, log
 
 from hierarchy.live import messages as m
+from hierarchy.live.backed_member import BackedMember
 from hierarchy.live.copies import Copies
 from hierarchy.live.liveness import Liveness
 from hierarchy.live.member_settings import Gateways, MemberSettings, Trace
 from hierarchy.live.receivers import choose_receivers
 from hierarchy.live.topic_graph import TopicGraph
-from hierarchy.live.topics_above import TopicsAbove
 from hierarchy.live.unsent import Unsent
 from hierarchy.membership.census.peer import CensusPeer
-from hierarchy.membership.scamp.peer import ScampPeer
 from hierarchy.super_tables.peer import answer
 from sub2sub.kernels.dice import Dice
 
-MOST = 256  # entries of a view; (c + 1) ln n are far fewer
 FEW_LINKS = 4  # up to so many, a member that renews through a gateway also links to its server
 CENSUS_TURNS = ("count", "ask_part")
-LIVE_TURNS = ("believe_goodbyes", "drop_silent", "seek_contact")  # which the simulator does not need
+# Which the simulator does not need:
+LIVE_TURNS = ("believe_goodbyes", "drop_silent", "seek_contact", "stay_in_touch")
 SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "renew", "beat")
 WEIGHT_TURNS = ("normalise_weights", "weigh", "answer_weights")
 SUPER_TURNS = ("begin_cycle", "pass_on", "keep_updated", "conclude", "search")
 
 
-class Member(TopicsAbove):
+class Member(BackedMember):
     """The state of one member.
 
     Parameters
@@ -74,13 +73,11 @@ class Member(TopicsAbove):
         gateways: Gateways | None = None,
         graph: TopicGraph | None = None,
     ) -> None:
-        super().__init__(own, settings or MemberSettings(), gateways or {}, graph or TopicGraph())
+        settings, gateways = settings or MemberSettings(), gateways or {}
+        scamp = replace(settings.scamp, contact_first=settings.scamp.contact_first or own.topic in gateways)
+        super().__init__(own, settings, scamp, gateways, graph or TopicGraph())
         self.deliver, self.cycle = deliver, 0
         self.accepts: Callable[[m.Event], bool] = lambda event: True
-        scamp = self.settings.scamp
-        if own.topic in self.gateways:
-            scamp = replace(scamp, contact_first=True)
-        self.scamp = ScampPeer(own, scamp, MOST, ceil(self.settings.grace * scamp.lease))
         self.liveness = Liveness(scamp.isolation, self.settings.patience)
         self.census = CensusPeer(own.id, self.settings.census)
         self.seen: OrderedDict[bytes, Trace] = OrderedDict()
@@ -113,6 +110,7 @@ class Member(TopicsAbove):
 
     def keep_view(self, dice: Dice) -> m.Sends:
         """Do what SCAMP does once a cycle."""
+        yield from self.ask_newcomers(dice)
         yield from self.take_turns(LIVE_TURNS, dice)
         yield from self.take_turns(SCAMP_TURNS, dice)
         if self.settings.scamp.indirection:  # otherwise no request walks along links
@@ -161,6 +159,7 @@ class Member(TopicsAbove):
         entries = {peer.id: peer for peer in self.topic_table()}
         for id in self.liveness.silent(list(entries.values()), self.cycle):
             self.counts["silent"] += 1
+            self.scamp.forget(id)
             yield from self._drop(id, dice)
             if not self.scamp.has(id):
                 yield m.Send(entries[id], m.Dropped())
@@ -257,14 +256,21 @@ class Member(TopicsAbove):
 
     def receive(self, message: m.Message, sender: int, dice: Dice) -> m.Sends:
         """Take a message from the member that says its number is `sender`."""
+        yield from self._receive(message, sender, dice)
+        yield from self.ask_newcomers(dice)
+
+    def _receive(self, message: m.Message, sender: int, dice: Dice) -> m.Sends:
         match message:
             case m.Event():
                 yield from self._receive_event(message, dice)
+            case m.Depend():
+                self.backing.turned_to_by(message, self.teller, self.cycle)
             case m.Check():
+                self.backing.asked_by(self.teller)
                 if sender not in self.scamp.parted:
                     yield m.Send(None, m.Checked(message.exchange))
             case m.Find():
-                z, table = self.settings.topic.z, self.topic_table()
+                z, table = self.settings.topic.z, self.backing.named(self.topic_table())
                 told = answer(self.own, table, self.super_tables(), message.topics, z, dice)
                 yield m.Send(None, m.Found(message.exchange, tuple(told)))
             case m.Tally():
@@ -283,6 +289,8 @@ class Member(TopicsAbove):
             case m.Checked() if self.liveness.objects(message.exchange):
                 self.counts["false goodbyes"] += 1
             case m.Supers() | m.Checked() | m.Found():
+                if isinstance(message, m.Checked):
+                    yield from self.take_answer(message.exchange)
                 yield from self.receive_super(message, sender, dice)
             case (
                 m.Subscribe(newcomer=other)
@@ -328,6 +336,7 @@ class Member(TopicsAbove):
             case m.Subscribe() | m.Copy():
                 yield from self.send_elsewhere(message, dice)
             case m.Event():
+                self.backing.dependants.failed(to.id)
                 self.unsent.note(to, message, self.cycle)
 
     def send_elsewhere(self, message: m.Subscribe | m.Copy, dice: Dice) -> m.Sends:
@@ -370,6 +379,7 @@ class Member(TopicsAbove):
         elif event.name not in self.seen and not self.accepts(event):
             self.counts["refused events"] += 1
         else:
+            self.note_copy(event)
             yield from self._take(event, dice)
 
     def _take(self, event: m.Event, dice: Dice) -> m.Sends:
@@ -394,7 +404,9 @@ class Member(TopicsAbove):
         self.counts["upward"] += len(upward)
         self.counts["within"] += len(within)
         onward = replace(event, round=event.round + 1)
-        for to in (*upward, *within):
+        further = self.hand_on(event, within, dice)
+        self.counts["further"] += len(further)
+        for to in (*upward, *within, *further):
             yield m.Send(to, onward)
 
     def p_sel(self) -> float:

@@ -6,6 +6,7 @@ import struct
 from dataclasses import dataclass
 
 from hierarchy.contacts import Contact, Send, Sends
+from hierarchy.live.backing import Depend
 from hierarchy.live.liveness import Beaten
 from hierarchy.membership.census.peer import CensusMessage, Compare, Compared, Tally
 from hierarchy.membership.pgrid.peer import (
@@ -42,6 +43,7 @@ __all__ = [
     "Compared",
     "Contact",
     "Copy",
+    "Depend",
     "Dropped",
     "Event",
     "Find",
@@ -94,4 +96,4 @@ class Event:
         return b"event of a community" + self.name + head + topic + self.data
 
 
-Message = ScampMessage | SuperMessage | GridMessage | CensusMessage | Event | Beaten
+Message = ScampMessage | SuperMessage | GridMessage | CensusMessage | Event | Beaten | Depend

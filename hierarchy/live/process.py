@@ -154,14 +154,17 @@ class Process(Host):
     def tick_core(self, core: Member) -> list[m.Send]:
         """Let a cycle pass, after those in which the process was stopped."""
         core.stand_still(self.missed)
+        core.teller = ""
         return list(core.tick(self.draws()))
 
     def receive_at(self, core: Member, frame: Frame, teller: str) -> list[m.Send]:
         """Hand a member a message."""
+        core.teller = teller
         return list(core.receive(frame.message, frame.sender, self.draws()))
 
     def unreachable_from(self, core: Member, to: Contact, message: m.Message) -> list[m.Send]:
         """Tell a member what could not be sent."""
+        core.teller = ""
         return list(core.unreachable(to, message, self.draws()))
 
     def is_unanswered(self, message: m.Message) -> bool:
@@ -173,15 +176,13 @@ class Process(Host):
         core: Member | None = self.cores.get(frame.to)
         if core is None and isinstance(frame.message, m.Route | m.Meet):
             return next(iter(self.cores.values()), None)
-        if core is None and isinstance(frame.message, m.Event):  # for an earlier life of this process
+        if core is None and isinstance(frame.message, m.Event):  # to a gateway, or an earlier life of it
             topic = frame.message.topic
-            return next(
-                (each for each in self.cores.values() if self.graph.includes(each.own.topic, topic)), None
-            )
-        if core or not isinstance(frame.message, m.Find | m.Compare) or frame.to == self.id:
+            found = [each for each in self.cores.values() if self.graph.includes(each.own.topic, topic)]
+            return min(found, key=lambda each: frame.to == 0 and each.own.topic != topic, default=None)
+        if core or frame.to == self.id:
             return core
-        topics = frame.message.topics if isinstance(frame.message, m.Find) else (frame.message.topic,)
-        return next((each for each in self.cores.values() if each.own.topic in topics), None)
+        return next((each for each in self.cores.values() if each.own.topic in _topics(frame)), None)
 
     def post(
         self, to: Contact, sender: int, message: m.Message, failed: Callable[[], None], teller: str = ""
@@ -315,6 +316,8 @@ class Community:
             contact = await process.find_contact(self.topic)
             known = process.contacts_of_gateways()
             member = Member(own, self._deliver, process.settings, known, process.graph)
+            given = process.gateways.get(self.topic, [])
+            member.backing.is_gateway = not given or process.address in given
             entering = member.join(contact, process.draws())
         else:
             listed = process.gateways.get("*", [])
@@ -339,6 +342,19 @@ class Community:
         received = Event(event.topic, event.data, id, event.publisher, event.round)
         for events in list(self._subscribers):
             events.deliver(received)
+
+
+def _topics(frame: Frame) -> Collection[str]:
+    """The topics that a question to a gateway, whose number nobody knows yet, may be answered for."""
+    match frame.message:
+        case m.Find(topics=topics):
+            return topics
+        case m.Compare(topic=topic):
+            return (topic,)
+        case m.Subscribe(newcomer=member) | m.Depend(asker=member) if frame.to == 0:
+            return (member.topic,)
+        case _:
+            return ()
 
 
 def _checked(gateways: Mapping[str, Sequence[Address]]) -> dict[str, list[Address]]:

@@ -36,6 +36,8 @@ class Swarm:
     settings : MemberSettings, optional
     rest : int, optional
         Of `GridMember`.
+    apart : bool
+        Whether each member is at a host of its own, not all on one machine.
 
     Examples
     --------
@@ -48,10 +50,11 @@ class Swarm:
     """
 
     def __init__(
-        self, membership: str, loss: float, seed: int, settings: MemberSettings | None = None, rest: int = 6
-    ) -> None:
+        self, membership: str, loss: float, seed: int, settings: MemberSettings | None = None, rest: int = 6,
+        apart: bool = False,
+    ) -> None:  # fmt: skip
         self.rng, self.membership, self.loss = np.random.default_rng(seed), membership, loss
-        self.settings, self.rest = settings or MemberSettings(), rest
+        self.settings, self.rest, self.apart = settings or MemberSettings(), rest, apart
         self.members: dict[int, Member] = {}
         self._waiting: list[tuple[int, int, Send]] = []
         self._gateways: dict[str, list[Contact]] = {}
@@ -60,7 +63,8 @@ class Swarm:
     def enter(self, topics: Sequence[str]) -> None:
         """Let one newcomer after the other subscribe, all within the same cycle."""
         for topic in topics:
-            own = Contact(len(self.members) + 1, "h", len(self.members) + 1, topic)
+            number = len(self.members) + 1
+            own = Contact(number, f"host-{number}" if self.apart else "h", number, topic)
             if self.membership == "unstructured":
                 known = self._gateways.setdefault(topic, [])
                 member = Member(own, lambda event: None, self.settings, self._gateways)
@@ -77,6 +81,7 @@ class Swarm:
     def cycle(self) -> None:
         """Let everybody's clock tick once, in any order, and deliver what they say."""
         for id in self.rng.permutation(list(self.members)).tolist():
+            self.members[id].teller = ""
             self._send(self.members[id], self.members[id].tick(self._dice()))
         for _ in range(DEEP):
             batch, self._waiting = self._waiting, []
@@ -108,4 +113,5 @@ class Swarm:
             self._send(self.members[sender], again)
         else:
             receiver = self.members[to]
+            receiver.teller = self.members[sender].own.host
             self._send(receiver, receiver.receive(send.message, sender, self._dice()), back=sender)

@@ -15,6 +15,7 @@ from hierarchy.live.super_table_hosts import SharedOutTable
 from hierarchy.live.topic_graph import Chain, TopicGraph
 from hierarchy.super_tables.peer import SuperTable
 from sub2sub.kernels.dice import Dice
+from sub2sub.live.core.host_addresses import on_one_machine
 
 FORGOTTEN = 32  # cycles after which a super-contact that was silent may be told of again; 0 in the simulator
 CHECKS = 2  # times that a super-contact is asked whether it is there: a connection may be refused once
@@ -116,11 +117,19 @@ class TopicsAbove(ABC):
         for table in self.super_tables():
             table.merge(known)
 
+    def gateways_elsewhere(self, topic: str) -> list[m.Contact]:
+        """Gateways of a topic on other machines; those of the same are a way in and nothing else."""
+        known = self.gateways.get(topic, ())
+        return [each for each in known if not on_one_machine(each.host, self.own.host)]
+
     def _new_tables(self) -> list[SuperTable]:
         topic, tables = self.settings.topic, list[SuperTable]()
         for chain in self.graph.chains(self.own.topic) or [Chain((), -1)]:
             below = tables[chain.below] if chain.below >= 0 else None
-            tables.append(SharedOutTable(chain.topics, topic.z, topic.tau, below, CHECKS, slot=len(tables)))
+            known = [each for above in chain.topics for each in self.gateways_elsewhere(above)]
+            table = SharedOutTable(chain.topics, topic.z, topic.tau, below, CHECKS, slot=len(tables))
+            table.gateways = frozenset(each.address for each in known)
+            tables.append(table)
         return tables
 
     def receive_super(self, message: m.Supers | m.Checked | m.Found, sender: int, dice: Dice) -> m.Sends:

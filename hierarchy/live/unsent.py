@@ -38,7 +38,7 @@ class Unsent:
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[tuple[int, bytes], _Waiting] = {}
+        self._waiting: dict[tuple[Contact, bytes], _Waiting] = {}
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -50,11 +50,11 @@ class Unsent:
 
     def note(self, to: Contact, event: Event, cycle: int) -> None:
         """Take note that an event could not be sent."""
-        waiting = self._waiting.get((to.id, event.name))
+        waiting = self._waiting.get((to, event.name))
         if waiting:
             waiting.due = True
         elif len(self._waiting) < MOST and self.held + len(event.data) <= SPACE:
-            self._waiting[to.id, event.name] = _Waiting(to, event, cycle)
+            self._waiting[to, event.name] = _Waiting(to, event, cycle)
 
     def again(self, cycle: int) -> list[Send]:
         """What to send again; to be called once a cycle."""

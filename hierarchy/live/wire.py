@@ -15,6 +15,7 @@ from sub2sub.live.wire.framing import (
     Check,
     Protocol,
     WireError,
+    boolean,
     finite,
     host_name,
     integer,
@@ -42,7 +43,7 @@ KINDS: dict[int, type[Any]] = {
     1: m.Find, 2: m.Found, 3: m.Subscribe, 4: m.Served, 5: m.Copy, 6: m.Kept, 7: m.Replace, 8: m.Beat,
     9: m.Check, 10: m.Checked, 11: m.Supers, 12: m.Event, 13: m.Meet, 14: m.Met, 15: m.Route, 16: m.Placed,
     17: m.Listed, 18: m.Post, 19: m.Dropped, 20: m.Weigh, 21: m.Weighed, 22: m.Beaten,
-    23: m.Tally, 24: m.Compare, 25: m.Compared,
+    23: m.Tally, 24: m.Compare, 25: m.Compared, 26: m.Depend,
 }  # fmt: skip
 
 
@@ -179,5 +180,6 @@ CHECKS: dict[str, Check] = {
         integer(item, where, (1 << 32) - 1) for item in items(value, where, MAX_MINIMA)
     ),
     "member": _contact,
+    "needy": boolean,
 }
 PROTOCOL = Protocol(VERSION, KINDS, CHECKS, _plain)

@@ -300,7 +300,7 @@ class ScampPeer:
                 yield Send(self._start, replace(request, steps=0))
         else:
             yield Send(newcomer, Served(self.own, self.lease_left(cycle)))
-            known = self._within_lease(cycle)
+            known = self.spreads_to(newcomer, cycle, dice)
             if not known:  # a founder has no member to forward it to
                 yield from self.keep(newcomer, request.lease, cycle)
             copy = Copy(newcomer, request.lease, self.settings.hop_limit)
@@ -309,10 +309,15 @@ class ScampPeer:
             for _ in range(self._extra(request.extra, len(known))):
                 yield Send(known[dice.next_below(len(known))], copy)
 
-    def _within_lease(self, cycle: int) -> list[Contact]:
+    def ways(self) -> list[Link]:
+        """The links that requests and copies go along: all of the view."""
+        return self.view
+
+    def spreads_to(self, newcomer: Contact, cycle: int, dice: Dice) -> list[Contact]:
         """The members to send copies to. With those in their grace, views would grow with each lease."""
-        inside = [link.peer for link in self.view if not self.grace or link.expires > cycle + self.grace]
-        return inside or [link.peer for link in self.view]
+        ways = self.ways()
+        inside = [link.peer for link in ways if not self.grace or link.expires > cycle + self.grace]
+        return inside or [link.peer for link in ways]
 
     def _extra(self, asked: int, known: int) -> int:
         """Number of extra copies: as requested, but at least c while the own view is too small."""
@@ -322,12 +327,13 @@ class ScampPeer:
 
     def _walk(self, dice: Dice) -> Contact:
         """The next step of a request: a member of the view, with probability proportional to its weight."""
-        left = dice.next_unit() * sum(link.weight for link in self.view)
-        for link in self.view[:-1]:
+        ways = self.ways()
+        left = dice.next_unit() * sum(link.weight for link in ways)
+        for link in ways[:-1]:
             if left < link.weight:
                 return link.peer
             left -= link.weight
-        return self.view[-1].peer
+        return ways[-1].peer
 
     def _take_copy(self, copy: Copy, cycle: int, dice: Dice) -> Sends:
         """Keep a copy with probability 1/(1 + size of the view), or forward it.
@@ -338,7 +344,7 @@ class ScampPeer:
             return
         earlier = self._earlier(copy, cycle)
         known = copy.newcomer.id == self.own.id or (self.has(copy.newcomer.id) and not earlier)
-        if not known and dice.next_unit() * (1 + len(self.view) - bool(earlier)) < 1.0:
+        if not known and dice.next_unit() * (1 + len(self.ways()) - bool(earlier)) < 1.0:
             if earlier:
                 self.drop(copy.newcomer.id)
             yield from self.keep(copy.newcomer, copy.lease, cycle)
@@ -357,8 +363,9 @@ class ScampPeer:
 
     def _pass_on(self, copy: Copy, dice: Dice) -> Sends:
         """Forward a copy to a random member of the view."""
-        if self.view and copy.steps > 0:
-            target = self.view[dice.next_below(len(self.view))].peer
+        ways = self.ways()
+        if ways and copy.steps > 0:
+            target = ways[dice.next_below(len(ways))].peer
             yield Send(target, replace(copy, steps=copy.steps - 1))
 
     def keep(self, peer: Contact, lease: int, cycle: int) -> Sends:

@@ -56,3 +56,15 @@ def is_local(peer_address: Any) -> bool:
 def is_loopback(host: object) -> bool:
     """Whether a host is a loopback address, which all peers on one machine share."""
     return isinstance(host, str) and (host.startswith("127.") or host in ("::1", "localhost"))
+
+
+def on_one_machine(one: str, other: str) -> bool:
+    """Whether two addresses are of one machine: the same, or both loopback addresses.
+
+    Examples
+    --------
+    >>> on_one_machine("127.0.0.1", "::1"), on_one_machine("192.0.2.1", "192.0.2.2")
+    (True, False)
+    """
+    one, other = host_of(one), host_of(other)
+    return one == other or (is_loopback(one) and is_loopback(other))

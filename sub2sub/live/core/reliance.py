@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core.host_addresses import host_of, is_local, is_loopback
@@ -49,14 +50,29 @@ FIRST_DRAW = 1 << 40  # number of the draw that chooses random hosts
 ACCOUNTS = 1024  # peers in each count, at most
 
 
-def host_of_peer(peer: Descriptor) -> object:
+class Located(Protocol):
+    """A peer of any protocol: an ID, and a host and port or None."""
+
+    @property
+    def id(self) -> int:
+        """Its ID."""
+
+    @property
+    def address(self) -> Any:
+        """Where to connect to."""
+
+
+AnyPeer = TypeVar("AnyPeer", bound=Located)
+
+
+def host_of_peer(peer: Located) -> object:
     """The host of a peer, None if it has no address."""
     return host_of(peer.address[0]) if peer.address else None
 
 
 def few_of_a_host(
-    offered: Sequence[Descriptor], held: Sequence[Descriptor], most: int, room: int = 0, local: bool = True
-) -> list[Descriptor]:
+    offered: Sequence[AnyPeer], held: Sequence[AnyPeer], most: int, room: int = 0, local: bool = True
+) -> list[AnyPeer]:
     """Those of the offered peers that are held already, or whose host has fewer than `most` of those held.
 
     In a view with `room` for a number of peers, each host has an equal share of the room, but at least

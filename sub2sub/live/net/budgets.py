@@ -35,6 +35,11 @@ class Buckets:
         self.rate, self.most, self.remembered = rate, most, remembered
         self._of: OrderedDict[str, Bucket] = OrderedDict()
 
+    def spent(self, name: str, now: float) -> float:
+        """How much of the allowance of a name is not refilled yet."""
+        bucket = self._of.get(name)
+        return bucket.most - bucket.left - (now - bucket.then) * bucket.rate if bucket else 0.0
+
     def charge(self, name: str, cost: float, now: float) -> float:
         """Take from the allowance of a name; returns for how many seconds it is overdrawn."""
         bucket = self._of.get(name)

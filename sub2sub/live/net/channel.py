@@ -19,7 +19,10 @@ from typing import Any, NamedTuple, Protocol
 
 from sub2sub.live.core.host_addresses import host_of
 from sub2sub.live.net.budgets import Bucket
+from sub2sub.live.net.dials import Dials
+from sub2sub.live.net.lines import Lines
 from sub2sub.live.net.tls import fingerprint
+from sub2sub.live.net.unfinished import UnfinishedFrames
 from sub2sub.live.net.unheard import Failed, Unheard
 from sub2sub.live.wire.limits import Limits
 
@@ -49,8 +52,10 @@ class Owner(Protocol):
     counts: Counter[str]
     space: memoryview
     spent: Callable[[], float]
-    unfinished: int
+    unfinished: UnfinishedFrames
     handle: Callable[[Any, Channel], None]
+    lines: Lines
+    dials: Dials
 
     def charge(self, host: str, seconds: float, size: int, now: float) -> float:
         """Charge a host processor time and bytes; returns for how many seconds it is overdrawn."""
@@ -115,7 +120,8 @@ class Channel(asyncio.BufferedProtocol):
         self._identity: bytes | None = None
         self._unread: bytes | bytearray = b""
         self._size = -1  # of the frame that has begun to arrive
-        self._turn: asyncio.Handle | None = None  # to handle the next frame, while reading is paused
+        self._is_paused = False  # reads nothing more until it has had its turn
+        self._turn: asyncio.Handle | None = None  # that turn, if the channel does not stand in line for it
         self._heard = self.begun = self._stuck = self._posted = 0.0
         self._unanswered = 0
 
@@ -130,10 +136,11 @@ class Channel(asyncio.BufferedProtocol):
     def begin(self, transport: asyncio.BaseTransport) -> None:
         """Read and write through a transport from now on, which is another one than at first under TLS."""
         now, limits = self._loop.time(), self.owner.limits
+        if self.transport is not transport:
+            self.transport.resume_reading()  # frames may have come right after the handshake
         self.transport, self._heard = transport, now
         self._is_open = self._is_writable = True
         self._frames = Bucket(limits.rate, limits.burst, now)
-        self._wait(self.owner.charge(self.host, 0.0, 0, now))  # for what others at this address have cost
         self._flush()
         self.data_received(b"")  # what came right after the handshake
 
@@ -209,7 +216,11 @@ class Channel(asyncio.BufferedProtocol):
             self._unread += data
         else:
             self._unread = data
-        if self._turn is None and self._is_open and not self.closed:
+        if self.closed:
+            return
+        if self._is_paused or not self._is_open:
+            self.transport.pause_reading()  # again: uvloop forgets it where a connection has just been made
+        else:
             self._read()
 
     def awaits(self, now: float) -> bool:
@@ -223,7 +234,7 @@ class Channel(asyncio.BufferedProtocol):
         """
         limits = self.owner.limits
         idle = limits.idle if self.address else 1.5 * limits.idle
-        if self._turn is not None or self.transport is None:  # it is this end that makes the other wait
+        if self._is_paused or self.transport is None:  # it is this end that makes the other wait
             return False
         if self._stuck and now - self._stuck > limits.idle:
             return True
@@ -271,17 +282,25 @@ class Channel(asyncio.BufferedProtocol):
             self._write(b"".join(parts), len(parts))
 
     def _read(self) -> None:
+        """Handle a frame, unless the host has to wait for what its frames have cost so far."""
+        if self.owner.lines.join(self):
+            self._pause()
+        else:
+            self.take_turn()
+
+    def take_turn(self) -> None:
         """Handle a frame, if one has arrived; then let others have a turn before the next."""
         loop, owner = self._loop, self.owner
+        self._turn = None
         self._heard, began = loop.time(), owner.spent()
         try:
             body = self._next_body(self._heard)
             if body is None:
-                if self._turn is not None:  # all that had arrived is done
-                    self._turn = None
+                if self._is_paused:  # all that had arrived is done
+                    self._is_paused = False
                     self.transport.resume_reading()
                 if self._unread:
-                    self._wait(owner.charge(self.host, owner.spent() - began + PIECE, 0, self._heard))
+                    owner.charge(self.host, owner.spent() - began + PIECE, 0, self._heard)
                 return
             frame = owner.format.decode(body)
         except ValueError as error:
@@ -293,8 +312,10 @@ class Channel(asyncio.BufferedProtocol):
         owner.counts["frames in"] += 1
         owner.counts["bytes in"] += PREFIX + len(body)
         self._unanswered -= self._unanswered > 0
-        self.has_answered = True
         self.unheard.heard()
+        if not self.has_answered:
+            self.has_answered = True
+            owner.dials.note_host(self.host)
         try:
             owner.handle(frame, self)
         except Exception:  # a defect must not leave a connection that nobody reads
@@ -303,20 +324,17 @@ class Channel(asyncio.BufferedProtocol):
             self.close()
             return
         now = loop.time()
-        pause = max(
-            self._frames.charge(1.0, now), owner.charge(self.host, owner.spent() - began, len(body), now)
-        )
-        if pause > 0.0 or self._unread or self._turn is not None:
-            self._wait(pause, or_yield=True)
+        owner.charge(self.host, owner.spent() - began, len(body), now)
+        pause = self._frames.charge(1.0, now)
+        if not self.closed and (pause > 0.0 or self._unread or self._is_paused):
+            self._pause()
+            self._turn = loop.call_later(pause, self._read) if pause > 0.0 else loop.call_soon(self._read)
 
-    def _wait(self, pause: float, or_yield: bool = False) -> None:
-        """Read nothing more for a while, or until all other tasks have had a turn."""
-        if self.closed or not (pause > 0.0 or or_yield):
-            return
-        if self._turn is None:
+    def _pause(self) -> None:
+        """Read nothing more until it has had its turn."""
+        if not self._is_paused:
+            self._is_paused = True
             self.transport.pause_reading()
-        loop = self._loop
-        self._turn = loop.call_later(pause, self._read) if pause > 0.0 else loop.call_soon(self._read)
 
     def _next_body(self, now: float) -> bytes | None:
         """The bytes of the next frame, None while it has not arrived; of large ones only so many are awaited.
@@ -329,10 +347,9 @@ class Channel(asyncio.BufferedProtocol):
         data = self._unread
         if self._size < 0 and len(data) >= PREFIX:
             size = self.owner.format.size_of(bytes(data[:PREFIX]))
-            if size > SMALL:
-                if self.owner.unfinished + size > self.owner.limits.unfinished:
-                    raise ValueError(f"{self.owner.unfinished} bytes of unfinished frames are held already")
-                self.owner.unfinished += size
+            unfinished = self.owner.unfinished
+            if size > SMALL and not unfinished.admit(self, size):
+                raise ValueError(f"{unfinished.total} bytes of unfinished frames are held already")
             self._size = size
         end = PREFIX + self._size
         if self._size < 0 or len(data) < end:
@@ -346,5 +363,5 @@ class Channel(asyncio.BufferedProtocol):
 
     def _forget_frame(self) -> None:
         if self._size > SMALL:
-            self.owner.unfinished -= self._size
+            self.owner.unfinished.let_go(self)
         self._size, self.begun = -1, 0.0

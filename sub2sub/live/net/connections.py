@@ -7,10 +7,9 @@ out waits in a bounded queue; a reader too slow for it loses the connection. A f
 connection.
 
 Connections are counted from the first byte on, TLS handshakes included: all together, by address, and those
-of strangers, which may not take the places kept for peers the node knows. Only so many connections are opened
-in a second because of what messages tell, and because of what one host tells a part of these; a node opens
-others by its own turns, and to addresses that have answered before. Names of hosts are looked up only for
-addresses that the user has given, or under TLS, where the teller has a certificate.
+of strangers, which may not take the places kept for peers the node knows. How fast connections are opened:
+`sub2sub.live.net.dials`. Names of hosts are looked up only for addresses that the user has given, or under
+TLS, where the teller has a certificate.
 """
 
 from __future__ import annotations
@@ -27,15 +26,18 @@ from typing import Any
 from sub2sub.live.core.host_addresses import host_of, is_loopback, is_numeric
 from sub2sub.live.net.budgets import Buckets
 from sub2sub.live.net.channel import Address, Channel, Reader
+from sub2sub.live.net.dials import Dials
+from sub2sub.live.net.lines import Lines
+from sub2sub.live.net.unfinished import UnfinishedFrames
 from sub2sub.live.wire.limits import Limits
 
 __all__ = ["Address", "Channel", "Connections"]
 
 SPACE = 1 << 16  # bytes read at once
+AT_ONCE = 0.05  # seconds of processor of a host's frames before its connections stand in line
 HANDSHAKE = 0.004  # seconds of processor that a TLS handshake takes
 STRANGE_HANDSHAKES = 2.0  # that fail, per second, of a host that the node does not know
 STRANGERS = ""  # the account of all hosts that the node does not know, for handshakes
-SHARE = 4  # hosts that together may cause all connections that are opened because of messages
 LOOKS = 4  # at connections that may be overdue, within a limit
 
 
@@ -62,14 +64,18 @@ class Connections:
     ----------
     counts : Counter
         Frames and bytes in and out, connections opened, refused, failed, closed for slowness.
+    dials : Dials
+        How fast connections are opened.
     given : set of str
         Hosts that the user has named; these may be names.
     is_known : callable
         Whether peers at a host are known; for them some connections are kept free.
+    lines : Lines
+        Where connections of hosts that are overdrawn wait.
     space : memoryview
         Where what arrives is put first.
-    unfinished : int
-        Bytes of large frames that have begun to arrive.
+    unfinished : UnfinishedFrames
+        Large frames that have begun to arrive.
     """
 
     def __init__(
@@ -86,19 +92,19 @@ class Connections:
         self.given: set[str] = set()
         self.is_known: Callable[[str], bool] = lambda host: False
         self.space = memoryview(bytearray(SPACE))
-        self.unfinished = 0
+        self.unfinished = UnfinishedFrames(self.limits.unfinished)
         # A precise clock of the processor would itself cost as much as a frame; under virtual time nothing
         # takes any time.
         self.spent: Callable[[], float] = time.perf_counter
         self._server: asyncio.Server | None = None
         self._looking: asyncio.TimerHandle | None = None
         limits = self.limits
-        self._dials = Buckets(limits.dials, limits.dials_at_once, 3)
-        self._told = Buckets(limits.dials / SHARE, limits.dials_at_once / SHARE, limits.remembered)
-        self._answered: OrderedDict[Address, None] = OrderedDict()
+        self.dials = Dials(limits, self.given)
         self._handshakes = Buckets(STRANGE_HANDSHAKES, 8 * STRANGE_HANDSHAKES, limits.remembered)
         self._processor = Buckets(limits.processor, limits.processor, limits.remembered)
         self._bytes = Buckets(limits.byte_rate, limits.byte_burst, limits.remembered)
+        self._at_once = min(AT_ONCE, limits.processor)
+        self.lines = Lines(self._owed, self._is_dear)
         self._incoming: dict[Channel, None] = {}
         self._from: Counter[str] = Counter()
         self._outgoing: OrderedDict[Address, Channel] = OrderedDict()
@@ -154,7 +160,10 @@ class Connections:
             if self.backs_off(to):
                 loop.call_soon(failed)
                 return
-            pause = self._pause_before_dial(to, teller, loop.time())
+            # What messages tell takes no place of a connection whose answer is on its way.
+            is_full = len(self._outgoing) >= self.limits.outgoing_at_once
+            is_barred = is_full and teller and to not in self.dials.answered
+            pause = inf if is_barred else self.dials.pause_before(to, teller, loop.time())
             if pause > self.limits.connect:  # nothing is held against the address
                 self.counts["not dialled"] += 1
                 loop.call_soon(failed)
@@ -168,6 +177,13 @@ class Connections:
     def charge(self, host: str, seconds: float, size: int, now: float) -> float:
         """Charge a host processor time and bytes; returns for how many seconds it is overdrawn."""
         return max(self._processor.charge(host, seconds, now), self._bytes.charge(host, size, now))
+
+    def _owed(self, host: str) -> float:
+        return self.charge(host, 0.0, 0, asyncio.get_running_loop().time())
+
+    def _is_dear(self, host: str) -> bool:
+        now = asyncio.get_running_loop().time()
+        return self._processor.spent(host, now) > self._at_once or self._bytes.charge(host, 0.0, now) > 0.0
 
     def made(self, channel: Channel) -> bool:
         """Note that a connection is there; whether it may stay."""
@@ -203,9 +219,7 @@ class Connections:
             if not self._from[channel.host]:
                 del self._from[channel.host]
         if channel.address and channel.has_answered:
-            self._answered[channel.address] = None
-            if len(self._answered) > self.limits.remembered:
-                self._answered.popitem(last=False)
+            self.dials.note_answer(channel.address)
         if channel.address and self._outgoing.get(channel.address) is channel:
             del self._outgoing[channel.address]
 
@@ -242,25 +256,6 @@ class Connections:
             channel.close()
         if len(self._outgoing) > self.limits.outgoing:
             self.look_within(self.limits.answer)
-
-    def _pause_before_dial(self, to: Address, teller: str, now: float) -> float:
-        """Seconds to wait before connecting to an address; if more than `connect`, nothing is charged.
-
-        Whatever others invent must not keep a node from those that it has talked to, nor from its own turns,
-        nor take the place of a connection whose answer is on its way.
-        """
-        known = to in self._answered
-        bills = [(self._dials, "known" if known else "told" if teller else "own")]
-        if teller and not known:
-            if len(self._outgoing) >= self.limits.outgoing_at_once:
-                return inf
-            if not is_loopback(teller):
-                bills.append((self._told, teller))
-        pause = max(buckets.charge(name, 1.0, now) for buckets, name in bills)
-        if pause > self.limits.connect:
-            for buckets, name in bills:
-                buckets.charge(name, -1.0, now)
-        return pause
 
     async def _connect(self, channel: Channel, to: Address, pause: float) -> None:
         loop = asyncio.get_running_loop()

@@ -23,7 +23,7 @@ def host_excesses(host: Host) -> list[str]:
         ("frames in a queue", max((len(each.waiting) for each in channels), default=0), limits.queue),
         ("bytes in a queue", max((each.held for each in channels), default=0), limits.queue_bytes),
         ("frames unheard of", max((len(each.unheard) for each in channels), default=0), limits.queue),
-        ("bytes of unfinished frames", connections.unfinished, limits.unfinished),
+        ("bytes of unfinished frames", connections.unfinished.total, limits.unfinished),
         ("addresses remembered", len(connections._failures), limits.remembered),
         ("requests", len(host._answers), ALLOWED_REPLIES),
         ("broken ticks", connections.counts["broken ticks"], 0),

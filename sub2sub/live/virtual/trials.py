@@ -28,7 +28,7 @@ from sub2sub.live.virtual.rings import REPLY, Box, RingHistory, Subscriber
 TICK = 1.1  # cycles between two ticks of a node, at most
 MOMENT = 0.3  # cycles; messages take some thousandths
 LOOK = 0.05  # cycles between two looks
-LONGEST = 20  # times `CALM` that a trial is put off while links to peers that are gone are left
+LONGEST = 6  # times `CALM` that a trial is put off while links to peers that are gone are left
 CALM = 12  # cycles after which peers are at rest, and know all that they can know
 HISTORY = 20  # cycles for which events are recovered, in histories that do so
 EVERYBODY = [0.1]  # a point in all ranges
@@ -52,6 +52,16 @@ class TrialSubscriber(Subscriber):
     def new_node(self, contact: Any) -> Node:
         """A node at this participant's address."""
         return super().new_node([*self.also, contact] if self.also else contact)
+
+    async def unsubscribe(self) -> None:
+        """End its subscription."""
+        self.boxes = []
+        await self.node.unsubscribe(*self.node.subscriptions.values())
+
+    async def subscribe(self) -> None:
+        """Subscribe anew."""
+        self.boxes = [self._draw_box()]
+        await self.node.subscribe(*self.boxes[0], self._note(0))
 
     @property
     def core(self) -> Any:
@@ -86,9 +96,10 @@ class TrialRings(RingHistory):
 
     async def _inject_faults(self) -> None:
         trials: list[Callable[[], Awaitable[None]]] = [
-            self.silent_neighbours, self.refusing_neighbours, self.newcomer, self.dead_contact,
-            self.goodbye, self.false_goodbyes, self.changed_range, self.restart, self.refused_connections,
-            self.stopped, self.slow_answers, self.missed_event, self.idle_publisher, self.long_absence,
+            self.silent_neighbours, self.refusing_neighbours, self.indifferent_neighbours, self.newcomer,
+            self.dead_contact, self.goodbye, self.false_goodbyes, self.changed_range, self.restart,
+            self.refused_connections, self.stopped, self.slow_answers, self.missed_event,
+            self.idle_publisher, self.long_absence,
         ]  # fmt: skip
         for trial in self.dice.sample(trials, len(trials) // 2):
             await self._heal()
@@ -97,12 +108,15 @@ class TrialRings(RingHistory):
             await trial()
 
     async def _settle(self) -> None:
-        """Wait until peers are at rest and nobody knows one that is gone: newcomers might ask it."""
+        """Wait until peers are at rest and nobody knows one that is gone, but not for ever."""
         for _ in range(LONGEST):
             await asyncio.sleep(CALM * PERIOD)
-            there = {each.core.own.id for each in self.live}
-            if all(peer.id in there for each in self.live for peer in each.core.known()):
+            if self._all_known_are_there():
                 return
+
+    def _all_known_are_there(self) -> bool:
+        there = {each.core.own.id for each in self.live}
+        return all(peer.id in there for each in self.live for peer in each.core.known())
 
     @property
     def live(self) -> list[TrialSubscriber]:
@@ -123,19 +137,30 @@ class TrialRings(RingHistory):
         await self._lose_neighbours(silent=False, cycles=MOMENT)
 
     async def _lose_neighbours(self, silent: bool, cycles: float) -> None:
-        for publisher in self.dice.sample(self.live, len(self.live)):
-            ring = [each.peer for each in publisher.core.ring.in_order()]
-            if len(ring) > 2:
-                break
-        else:
-            return
-        lost = [each for each in self.live if each.core.own in (ring[0], ring[-1])]
+        publisher, lost = self._surrounded()
         for each in lost:
             each.crash(silent)
         await asyncio.sleep(0.01 * PERIOD)  # until connections are reset
         await self._publish(publisher, EVERYBODY, cycles, "though its neighbours are gone")
         for each in lost:
             each.start()
+
+    async def indifferent_neighbours(self) -> None:
+        """Both neighbours do not want the event any more: they refuse it, and it goes to the next at once."""
+        publisher, lost = self._surrounded()
+        for each in lost:
+            await each.machine.start(each.unsubscribe())
+        await self._publish(publisher, EVERYBODY, MOMENT, "that its neighbours refuse")
+        for each in lost:
+            await each.machine.start(each.subscribe())
+
+    def _surrounded(self) -> tuple[TrialSubscriber, list[TrialSubscriber]]:
+        """One that knows more ring neighbours than the adjacent ones, and these; else anybody and nobody."""
+        for one in self.dice.sample(self.live, len(self.live)):
+            ring = [each.peer for each in one.core.ring.in_order()]
+            if len(ring) > 2:
+                return one, [each for each in self.live if each.core.own in (ring[0], ring[-1])]
+        return one, []
 
     async def newcomer(self) -> None:
         """It asks for its neighbours when it joins (`Seek`): all is whole before its first tick."""
@@ -273,6 +298,8 @@ class TrialRings(RingHistory):
         return newcomer
 
     async def _join(self, newcomer: TrialSubscriber, cycles: float) -> None:
+        if not self._all_known_are_there():  # a newcomer may be told of one that is gone, and wait for it
+            cycles = HEAL
         newcomer.start()
         await self._soon(cycles, "has a newcomer and is whole", lambda: newcomer.joined and self.is_whole())
 

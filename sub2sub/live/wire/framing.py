@@ -24,6 +24,7 @@ from sub2sub.overlay.sizes import MAX_DATA
 LENGTH = struct.Struct(">I")
 MAX_FRAME = 1 << 20  # bytes after the length
 MAX_ITEMS = 2048  # in one list
+MAX_LISTS = 2 * MAX_ITEMS  # in a frame; a million empty ones would take half a second of processor
 MAX_HOST = 253  # characters, as in a domain name
 HOST = frozenset((string.ascii_letters + string.digits + ".:-_%").encode())
 MOST = (1 << 64) - 1
@@ -109,11 +110,14 @@ class Protocol:
 
     def decode(self, body: bytes) -> Frame:
         """The frame that the bytes after the length encode; a WireError if it is malformed."""
+        refuse = {"list_hook": _at_most(MAX_LISTS), "object_hook": _no_map} if len(body) > MAX_LISTS else {}
         try:
             values = msgpack.unpackb(
                 body, max_array_len=MAX_ITEMS, max_str_len=1, max_bin_len=MAX_DATA, max_map_len=1,
-                max_ext_len=1,
+                max_ext_len=1, **refuse,
             )  # fmt: skip
+        except WireError:
+            raise
         except Exception as error:  # msgpack raises several kinds, from recursion to bad UTF-8
             raise WireError(f"frame: expected msgpack, got {type(error).__name__}") from None
         if not isinstance(values, list) or len(values) < 4:
@@ -128,6 +132,22 @@ class Protocol:
             raise WireError(f"{made.__name__}: expected {len(checks)} fields, got {len(rest)}")
         checked = [check(value, where) for value, (where, check) in zip(rest, checks, strict=True)]
         return Frame(number(to, "to"), number(sender, "from"), made(*checked))
+
+
+def _at_most(lists: int) -> Callable[[list[Any]], list[Any]]:
+    """Called with each list of a frame; refuses the frame when there are too many."""
+    left = iter(range(lists))
+
+    def count(value: list[Any]) -> list[Any]:
+        if next(left, -1) < 0:
+            raise WireError(f"frame: expected at most {lists} lists")
+        return value
+
+    return count
+
+
+def _no_map(value: dict[Any, Any]) -> None:
+    raise WireError("frame: expected no map")
 
 
 def shown(value: Any) -> str:

@@ -47,6 +47,9 @@ class Limits:
         Connections opened per second on average, and at once, to addresses that have answered before. The
         same limit holds for connections to other addresses in the node's own turns, and again for those that
         messages cause; the messages of one host may cause a quarter of these.
+    strange_dials, strange_dials_at_once : float
+        Connections opened per second on average, and at once, to all ports of one host from which no frame
+        has ever come: in the node's own turns, and again because of messages, half of these of one host's.
     connect : float
         Seconds to wait for a connection.
     idle : float
@@ -80,6 +83,8 @@ class Limits:
     unfinished: int = 1 << 24
     dials: float = 20.0
     dials_at_once: float = 64.0
+    strange_dials: float = 0.05
+    strange_dials_at_once: float = 4.0
     connect: float = 3.0
     idle: float = 60.0
     frame: float = 10.0

@@ -10,7 +10,8 @@ from hierarchy.live.wire import MAX_CYCLES, MAX_EPOCH, MAX_STEPS, MAX_WEIGHT
 
 TOPICS = (".", ".d", ".d.g")
 names = st.sampled_from([*TOPICS, ".x", ".d.g.h"])
-contacts = st.builds(Contact, st.integers(0, 2**64 - 1), st.just("h"), st.integers(1, 65535), names)
+hosts = st.sampled_from(["h", "192.0.2.1", "192.0.2.2"])
+contacts = st.builds(Contact, st.integers(0, 2**64 - 1), hosts, st.integers(1, 65535), names)
 lists = st.lists(contacts, max_size=6).map(tuple)
 small = st.integers(0, 300)
 cycles = small | st.just(MAX_CYCLES)
@@ -40,6 +41,7 @@ anything = st.one_of(
     st.builds(m.Kept, contacts),
     st.builds(m.Replace, st.lists(contacts, max_size=1).map(tuple), cycles),
     st.just(m.Beat()),
+    st.builds(m.Depend, contacts, st.booleans()),
     st.just(m.Dropped()),
     st.builds(m.Weigh, contacts, weights),
     st.builds(m.Weighed, weights, weights),

@@ -1,8 +1,11 @@
-"""What a stranger does to events that go up, by telling everybody of super-contacts of its own."""
+"""What a stranger does to events, by telling everybody of members and super-contacts of its own."""
 
 from __future__ import annotations
 
+import pytest
+
 from hierarchy.contacts import Contact
+from hierarchy.live import dependants
 from hierarchy.live.super_table_hosts import SharedOutTable
 from tests.hierarchy.live.community_eclipse import Attack, CommunityEclipse
 
@@ -11,6 +14,29 @@ def test_a_host_that_is_there_first_does_not_keep_events_from_going_up() -> None
     """Half of the deliveries took place, those within the community."""
     hits = CommunityEclipse(8, Attack(early=True)).run()
     assert (hits.during, hits.after) == (1.0, 1.0)
+
+
+def test_as_many_hosts_as_a_table_has_places_do_not_keep_events_from_going_up() -> None:
+    """A gateway of the topic above has a place in it; without one, half of the deliveries took place."""
+    hits = CommunityEclipse(8, Attack(early=True, hosts=3)).run()
+    assert (hits.during, hits.after) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("hosts", [1, 3])
+def test_members_that_feign_and_are_there_first_do_not_stop_events(hosts: int) -> None:
+    """A tenth of the deliveries took place."""
+    attack = Attack(early=True, hosts=hosts, members=True, feigns=True, turns_to=True)
+    hits = CommunityEclipse(8, attack, seed=2).run()
+    assert (hits.during, hits.after) == (1.0, 1.0)
+
+
+def test_a_gateway_need_not_hand_events_to_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 17 members in each community a gateway hands events to eight, two of them the attacker's."""
+    monkeypatch.setattr(dependants, "MOST", 8)
+    attack = Attack(early=True, members=True, feigns=True, turns_to=True)
+    hits = CommunityEclipse(34, attack, seed=2).run()
+    assert hits.during > 0.9
+    assert hits.after == 1.0
 
 
 def test_a_super_topic_table_takes_others_for_those_of_one_host_and_for_nobody_else() -> None:

@@ -26,9 +26,11 @@ from sims.cli.app import main
 from sims.cli.commands.live import command
 from sims.live.fuzz import PROTOCOLS, live_through
 from sub2sub.events.peer import Forwarder
+from sub2sub.live.core.event_passing import EventPassing
 from sub2sub.live.core.exchanges import Exchanges
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.core.messages import Leave
+from sub2sub.live.core.ring_exchanges import RingExchanges
 from sub2sub.live.net.node import Node
 from sub2sub.live.virtual.history import Plan
 from sub2sub.live.virtual.loop import VirtualLoop
@@ -122,6 +124,22 @@ def test_each_mechanism_of_a_community_is_missed_alone(
 ) -> None:
     monkeypatch.setattr(of, method, broken)
     assert any(live_through("trials", seed)[0].violations for seed in range(3))
+
+
+@pytest.mark.parametrize(
+    ("of", "method", "broken"),
+    [
+        (RingExchanges, "doubt", lambda exchanges, id, age: None),
+        (RingExchanges, "enter", lambda exchanges, contacts: []),
+        (EventPassing, "instead", lambda passing, name, id: []),
+    ],
+    ids=["nobody hears a goodbye", "newcomers wait for gossip", "no event goes past a neighbour"],
+)
+def test_each_mechanism_of_a_ring_is_missed_alone(
+    monkeypatch: pytest.MonkeyPatch, of: type, method: str, broken: Any
+) -> None:
+    monkeypatch.setattr(of, method, broken)
+    assert any(live_through("ring-trials", seed)[0].violations for seed in range(6))
 
 
 def test_a_frame_that_cannot_be_handled_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

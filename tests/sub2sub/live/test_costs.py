@@ -16,10 +16,10 @@ from sub2sub.errors import InputError
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.events.peer import Forwarder, Views
 from sub2sub.kernels.dice import Dice
-from sub2sub.live import Core, CoreSettings, Limits, Node
+from sub2sub.live import Core, CoreSettings, Limits, Node, run
 from sub2sub.live.core import messages as m
 from sub2sub.live.net.connections import Channel, Connections
-from sub2sub.live.wire.format import PROTOCOL, Frame, encode
+from sub2sub.live.wire.format import MAX_FRAME, PROTOCOL, Frame, WireError, decode, encode
 from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live, live_virtually, until
 
@@ -106,6 +106,38 @@ def test_frames_that_are_refused_are_paid_for_by_address_through_any_number_of_c
     live(test)
 
 
+def test_a_host_with_many_connections_delays_others_by_few_frames() -> None:
+    """It was by one dear frame for each of its connections: four hosts kept a process busy for 3.4 s."""
+
+    async def test() -> None:
+        connections = Connections(PROTOCOL, lambda frame, channel: cost.append(0.02), Limits(processor=0.5))
+        cost = list[float]()
+        connections.spent = lambda: sum(cost)
+        for k in range(100):
+            channel = Channel(connections)
+            channel.connection_made(Mock(get_extra_info=lambda name: ("192.0.2.1", 1)))
+            channel.data_received(frame(m.Probe(k)) * 2)
+        assert len(cost) <= 4
+        for _ in range(20):
+            before = len(cost)
+            await asyncio.sleep(0.0)
+            assert len(cost) <= before + 1
+        await until(lambda: len(cost) >= 30)  # all in turn, as its allowance is refilled
+        for channel in list(connections._incoming):
+            channel.close()
+
+    live_virtually(test)
+
+
+def test_a_frame_of_a_million_lists_or_maps_is_refused_before_they_are_made() -> None:
+    """They took half a second of processor, most of it the garbage collector's."""
+    for empty, what in ((b"\x90", "lists"), (b"\x80", "map")):
+        body = b"\xdc\x07\xd0" + (b"\xdc\x02\x00" + empty * 512) * 2000
+        assert len(body) < MAX_FRAME
+        with pytest.raises(WireError, match=what):
+            decode(body)
+
+
 def test_a_frame_in_many_pieces_is_paid_for() -> None:
     async def test() -> None:
         connections = Connections(PROTOCOL, print, Limits(processor=0.01))
@@ -117,6 +149,39 @@ def test_a_frame_in_many_pieces_is_paid_for() -> None:
             channel.data_received(b"x")
         transport.pause_reading.assert_called()
         assert isinstance(channel._unread, bytearray)  # which grows in place
+        channel.close()
+
+    live(test)
+
+
+def test_what_arrives_while_a_host_has_to_wait_is_not_kept() -> None:
+    """uvloop forgets a pause where a connection has just been made: 360 strangers cost 2 GB in 12 s."""
+
+    async def test() -> None:
+        async with Node(attributes=1, period=5.0) as node:
+            connections, loop = node.connections, asyncio.get_running_loop()
+            connections.charge("127.0.0.1", 1e6, 0, loop.time())
+            _, writer = await asyncio.open_connection(*node.address)
+            writer.write(frame(m.Probe(1)) * (1 << 20))
+            await asyncio.sleep(0.5)
+            (channel,) = connections._incoming
+            assert 0 < len(channel._unread) <= 1 << 17
+            writer.transport.abort()
+
+    run(test())
+
+
+def test_what_arrives_before_a_handshake_is_paid_for_waits_and_is_read_afterwards() -> None:
+    async def test() -> None:
+        frames = list[Frame]()
+        connections = Connections(PROTOCOL, lambda frame, channel: frames.append(frame))
+        channel, plain, secure = Channel(connections), Mock(), Mock()
+        channel.transport = plain
+        channel.data_received(frame(m.Probe(1)))
+        plain.pause_reading.assert_called_once()
+        channel.begin(secure)
+        plain.resume_reading.assert_called_once()
+        assert len(frames) == 1
         channel.close()
 
     live(test)
@@ -175,6 +240,34 @@ def test_unfinished_frames_are_bounded_in_bytes() -> None:
             assert len(node.connections._incoming) == 2
             for _, writer in both:
                 writer.close()
+
+    live(test)
+
+
+def test_frames_that_are_announced_and_never_sent_keep_no_large_frame_out() -> None:
+    """80 bytes of a stranger kept events of 65 kB from a node, and closed connections of its peers."""
+
+    async def test() -> None:
+        frames = list[Frame]()
+        connections = Connections(PROTOCOL, lambda frame, channel: frames.append(frame), Limits())
+
+        def channel_from(host: str) -> Channel:
+            channel = Channel(connections)
+            channel.connection_made(Mock(get_extra_info=lambda name: (host, 1)))
+            return channel
+
+        idle = [channel_from(f"192.0.2.{k % 4}") for k in range(60)]
+        for each in idle:
+            each.data_received(struct.pack(">I", MAX_FRAME))
+        assert connections.unfinished.total <= Limits().unfinished
+        large, honest = frame(m.Event(bytes(16), (0.5,), 0, bytes(65_536))), channel_from("192.0.2.9")
+        honest.data_received(large[:-1])
+        honest.data_received(large[-1:])
+        assert len(frames) == 1
+        assert not honest.closed
+        for each in [*idle, honest]:
+            each.close()
+        assert connections.unfinished.total == 0
 
     live(test)
 

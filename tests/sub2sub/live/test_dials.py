@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -20,6 +21,8 @@ from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live, live_virtually, until
 from tests.sub2sub.live.test_costs import frame
 
+UNLIMITED = Limits(dials=1e6, dials_at_once=1e6, strange_dials=1e6, strange_dials_at_once=1e6)
+
 
 def test_addresses_that_others_invent_do_not_keep_a_node_from_those_it_knows() -> None:
     async def test() -> None:
@@ -28,7 +31,7 @@ def test_addresses_that_others_invent_do_not_keep_a_node_from_those_it_knows() -
             Node(attributes=1, limits=Limits(dials=0.5, dials_at_once=1)) as node,
         ):
             connections, failed = node.connections, list[int]()
-            connections._answered[friend.address] = None
+            connections.dials.note_answer(friend.address)
             for k in range(1, 9):
                 connections.post(("127.0.0.9", k), frame(m.Probe(1)), partial(failed.append, k))
             connections.post(friend.address, frame(m.Join(1)), partial(failed.append, 0))
@@ -62,7 +65,7 @@ def test_one_host_cannot_use_up_the_connections_that_a_node_opens() -> None:
 
 def test_what_messages_tell_takes_no_place_of_a_connection_whose_answer_is_on_its_way() -> None:
     async def test() -> None:
-        limits = Limits(dials=1e6, dials_at_once=1e6, outgoing_at_once=8)
+        limits = replace(UNLIMITED, outgoing_at_once=8)
         async with Node(attributes=1) as friend, Node(attributes=1, limits=limits) as node:
             connections, failed = node.connections, list[int]()
             connections.post(friend.address, frame(m.Leave()), partial(failed.append, 0))  # has no answer
@@ -106,9 +109,53 @@ def test_frames_make_a_node_dial_only_so_fast() -> None:
     live_virtually(test)
 
 
+def test_a_host_that_has_never_answered_is_dialled_a_few_times_a_minute() -> None:
+    """Five nodes dialled a third party 228 times in a minute because of 136 frames.
+
+    The third party accepts connections at many ports, and says nothing.
+    """
+    network, dialled = Network(1), list[float]()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        dialled.append(asyncio.get_running_loop().time())
+        with closing(writer):
+            await reader.read()
+
+    async def attack(node: Node, own: int, host: str) -> None:
+        dice = random.Random(host)
+        _, writer = await asyncio.open_connection(*node.address)
+        while True:
+            peers = [
+                Descriptor.of(dice.getrandbits(64), [0.0], [1.0], ("10.0.9.9", dice.randrange(1, 99)))
+                for _ in range(16)
+            ]
+            links = m.Mentions(tuple(peers), (0,) * len(peers))
+            for told in (m.Ring(1, peers[0], links, links), m.Shuffle(2, links), m.Near(3, links)):
+                writer.write(frame(told, own))
+            await asyncio.sleep(0.5)
+
+    async def test() -> None:
+        here, third = network.machine("10.0.0.1"), network.machine("10.0.9.9")
+        for port in range(1, 99):
+            await third.start(asyncio.start_server(accept, "10.0.9.9", port))
+        node = Node(attributes=1, listen=("10.0.0.1", 7000))
+        await here.start(node.open())
+        own = (await here.start(node.subscribe([0.0], [1.0]))).own.id
+        hosts = [f"10.0.1.{k}" for k in range(4)]
+        attacks = [network.machine(host).start(attack(node, own, host)) for host in hosts]
+        await asyncio.sleep(180.0)
+        for each in attacks:
+            each.cancel()
+        minutes = [sum(60 * k <= at - dialled[0] < 60 * k + 60 for at in dialled) for k in range(3)]
+        assert 0 < minutes[0] <= 15, "4 at once in its own turns, 4 because of messages, and 6 a minute"
+        assert max(minutes[1:]) <= 7
+
+    VirtualLoop(network).run(test())
+
+
 def test_one_message_of_many_peers_that_are_not_there_causes_few_connections() -> None:
     async def test() -> None:
-        async with Node(attributes=1, period=0.05, limits=Limits(dials=1e6, dials_at_once=1e6)) as node:
+        async with Node(attributes=1, period=0.05, limits=UNLIMITED) as node:
             own = (await node.subscribe([0.0], [1.0])).own
             gone = [Descriptor.of(own.id ^ k, [0.0], [1.0], ("127.0.0.9", k)) for k in range(1, 129)]
             told = m.Ring(1, gone[0], m.Mentions(), m.Mentions(tuple(gone), (0,) * len(gone)))
@@ -167,6 +214,7 @@ def test_a_host_that_is_connected_to_a_node_is_tried_again_soon() -> None:
         await here.start(post())
         assert not arrived
         _, writer = await there.start(asyncio.open_connection("10.0.0.1", 7000))
+        writer.write(frame(m.Leave()))
         await asyncio.sleep(1.0)
         await here.start(post())
         assert arrived

@@ -33,95 +33,103 @@ def lose(hosts: LostHosts, number: int, first: float, last: float) -> None:
     hosts.silent(at(number), last + 1.0)
 
 
-class TestWhoIsRemembered:
-    def test_a_host_that_has_answered_for_a_while(self) -> None:
-        hosts = LostHosts()
-        lose(hosts, 1, 0.0, STEADY)
-        assert hosts.due(10.0) == at(1)
-
-    def test_neither_inventions_nor_passers_by(self) -> None:
-        hosts = LostHosts()
-        hosts.silent(at(1), 1.0)
-        lose(hosts, 2, 0.0, STEADY - 1.0)
-        assert hosts.due(10.0) is None
-
-    def test_two_chance_meetings_are_no_acquaintance(self) -> None:
-        hosts = LostHosts()
-        hosts.answered(at(1), 0.0)
-        hosts.answered(at(1), GAP + 1.0)
-        hosts.silent(at(1), GAP + 2.0)
-        assert hosts.due(GAP + 3.0) is None
-
-    def test_a_host_that_answers_again_is_not_asked_but_still_known(self) -> None:
-        hosts = LostHosts()
-        lose(hosts, 1, 0.0, 20.0)
-        hosts.answered(at(1), 30.0)
-        assert hosts.due(31.0) is None
-        hosts.silent(at(1), 31.0)
-        assert hosts.due(32.0) == at(1)
-
-    def test_passers_by_do_not_take_the_places_of_acquaintances(self) -> None:
-        hosts = LostHosts()
-        steady(hosts, 1, 0.0, 10.0)
-        for number in range(2, 3 * ANSWERING):
-            hosts.answered(at(number), 10.0)
-        hosts.silent(at(1), 11.0)
-        assert len(hosts.answering) <= ANSWERING
-        assert hosts.due(12.0) == at(1)
-
-    def test_hosts_that_are_not_asked_any_more_make_room(self) -> None:
-        hosts = LostHosts()
-        for number in range(ANSWERING):
-            steady(hosts, number, 0.0, 20.0)
-        later = 20.0 + GAP + 1.0
-        lose(hosts, 999, later, later + STEADY)
-        assert hosts.due(later + 10.0) == at(999)
-
-    def test_of_too_many_those_stay_that_answered_for_longest(self) -> None:
-        hosts = LostHosts()
-        lose(hosts, 999, 0.0, 50.0)
-        for number in range(2 * LOST):
-            lose(hosts, number, 40.0, 50.0)
-        assert len(hosts.lost) == LOST
-        assert at(999) in {each.address for each in hosts.lost.values()}
-
-    def test_an_attacker_has_a_place_for_each_of_its_hosts_and_not_for_each_port(self) -> None:
-        hosts = LostHosts()
-        for port in range(100):
-            for now in range(10):
-                hosts.answered(("10.8.0.1", 1000 + port), float(now))
-        hosts.silent(("10.8.0.1", 1000), 11.0)
-        assert len(hosts.lost) == 1
-
-    def test_on_one_machine_every_node_counts(self) -> None:
-        hosts = LostHosts()
-        for port in (1000, 1001):
-            for now in (0.0, STEADY):
-                hosts.answered(("127.0.0.1", port), now)
-            hosts.silent(("127.0.0.1", port), STEADY + 1.0)
-        assert len(hosts.lost) == 2
+def test_a_host_that_has_answered_for_a_while_is_remembered() -> None:
+    hosts = LostHosts()
+    lose(hosts, 1, 0.0, STEADY)
+    assert hosts.due(10.0) == at(1)
 
 
-class TestHowOftenSomebodyIsAsked:
-    def test_one_every_few_cycles_in_turn(self) -> None:
-        hosts = LostHosts()
-        for number in (1, 2, 3):
-            lose(hosts, number, 0.0, 10.0)
-        asked = [address for now in range(20, 20 + 6 * EVERY) if (address := hosts.due(float(now)))]
-        assert asked == [at(1), at(2), at(3), at(1), at(2), at(3)]
+def test_neither_inventions_nor_passers_by_are_remembered() -> None:
+    hosts = LostHosts()
+    hosts.silent(at(1), 1.0)
+    lose(hosts, 2, 0.0, STEADY - 1.0)
+    assert hosts.due(10.0) is None
 
-    def test_nobody_that_must_not_be_dialled_yet(self) -> None:
-        hosts = LostHosts()
-        lose(hosts, 1, 0.0, 10.0)
-        assert hosts.due(20.0, lambda address: False) is None
-        assert hosts.due(20.0) == at(1)
 
-    def test_a_host_is_forgotten_in_the_end(self) -> None:
-        hosts = LostHosts()
-        lose(hosts, 1, 0.0, 10.0)
-        assert hosts.due(FORGOTTEN + 9.0) == at(1)
-        assert hosts.due(FORGOTTEN + 19.0) is None
-        assert not hosts.lost
+def test_two_chance_meetings_are_no_acquaintance() -> None:
+    hosts = LostHosts()
+    hosts.answered(at(1), 0.0)
+    hosts.answered(at(1), GAP + 1.0)
+    hosts.silent(at(1), GAP + 2.0)
+    assert hosts.due(GAP + 3.0) is None
+
+
+def test_a_host_that_answers_again_is_not_asked_but_still_known() -> None:
+    hosts = LostHosts()
+    lose(hosts, 1, 0.0, 20.0)
+    hosts.answered(at(1), 30.0)
+    assert hosts.due(31.0) is None
+    hosts.silent(at(1), 31.0)
+    assert hosts.due(32.0) == at(1)
+
+
+def test_passers_by_do_not_take_the_places_of_acquaintances() -> None:
+    hosts = LostHosts()
+    steady(hosts, 1, 0.0, 10.0)
+    for number in range(2, 3 * ANSWERING):
+        hosts.answered(at(number), 10.0)
+    hosts.silent(at(1), 11.0)
+    assert len(hosts.answering) <= ANSWERING
+    assert hosts.due(12.0) == at(1)
+
+
+def test_hosts_that_are_not_asked_any_more_make_room() -> None:
+    hosts = LostHosts()
+    for number in range(ANSWERING):
+        steady(hosts, number, 0.0, 20.0)
+    later = 20.0 + GAP + 1.0
+    lose(hosts, 999, later, later + STEADY)
+    assert hosts.due(later + 10.0) == at(999)
+
+
+def test_of_too_many_those_stay_that_answered_for_longest() -> None:
+    hosts = LostHosts()
+    lose(hosts, 999, 0.0, 50.0)
+    for number in range(2 * LOST):
+        lose(hosts, number, 40.0, 50.0)
+    assert len(hosts.lost) == LOST
+    assert at(999) in {each.address for each in hosts.lost.values()}
+
+
+def test_an_attacker_has_a_place_for_each_of_its_hosts_and_not_for_each_port() -> None:
+    hosts = LostHosts()
+    for port in range(100):
+        for now in range(10):
+            hosts.answered(("10.8.0.1", 1000 + port), float(now))
+    hosts.silent(("10.8.0.1", 1000), 11.0)
+    assert len(hosts.lost) == 1
+
+
+def test_on_one_machine_every_node_counts() -> None:
+    hosts = LostHosts()
+    for port in (1000, 1001):
+        for now in (0.0, STEADY):
+            hosts.answered(("127.0.0.1", port), now)
+        hosts.silent(("127.0.0.1", port), STEADY + 1.0)
+    assert len(hosts.lost) == 2
+
+
+def test_one_host_is_asked_every_few_cycles_in_turn() -> None:
+    hosts = LostHosts()
+    for number in (1, 2, 3):
+        lose(hosts, number, 0.0, 10.0)
+    asked = [address for now in range(20, 20 + 6 * EVERY) if (address := hosts.due(float(now)))]
+    assert asked == [at(1), at(2), at(3), at(1), at(2), at(3)]
+
+
+def test_nobody_is_asked_that_must_not_be_dialled_yet() -> None:
+    hosts = LostHosts()
+    lose(hosts, 1, 0.0, 10.0)
+    assert hosts.due(20.0, lambda address: False) is None
+    assert hosts.due(20.0) == at(1)
+
+
+def test_a_host_is_forgotten_in_the_end() -> None:
+    hosts = LostHosts()
+    lose(hosts, 1, 0.0, 10.0)
+    assert hosts.due(FORGOTTEN + 9.0) == at(1)
+    assert hosts.due(FORGOTTEN + 19.0) is None
+    assert not hosts.lost
 
 
 class Nodes:

@@ -71,6 +71,8 @@ class Attacked(ABC):
     protocol: ClassVar[Protocol]
     settles: ClassVar[float] = 25.0
     """Seconds until everybody knows everybody that it needs."""
+    lasts: float = 30.0
+    """Seconds that an attack lasts before events are counted."""
 
     def __init__(self, nodes: int, attack: Any, seed: int = 1) -> None:
         self.size, self.attack = nodes, attack
@@ -122,7 +124,7 @@ class Attacked(ABC):
             await asyncio.sleep(self.settles)
             before = await self._hits()
         await self.begin_attack()
-        await asyncio.sleep(30.0)
+        await asyncio.sleep(self.lasts)
         during = await self._hits()
         assert self._attacking
         assert not self._attacking.done(), "the attack ended by itself"
@@ -165,21 +167,22 @@ class Attacked(ABC):
 
 
 def report(attacks: dict[str, Any], run: Callable[[int, Any, int], Hits], arguments: list[str]) -> None:
-    """Print what attacks do: arguments are a number of nodes, one of seeds, and a part of the names."""
-    numbers = [int(text) for text in (*arguments[:2], "1")[:2] if text.isdigit()]
-    if not arguments or len(arguments) > 3 or len(numbers) < 2 or 0 in numbers:
+    """Print what attacks do: arguments are nodes, seeds, a part of the names, and the first seed."""
+    nodes, seeds, part, first = (*arguments, *("", "1", "", "1")[len(arguments) :])[:4]
+    if len(arguments) > 4 or not all(text.isdigit() and int(text) for text in (nodes, seeds, first)):
         sys.exit(
-            "expected: a number of nodes from 1 on, a number of seeds from 1 on, part of an attack's name"
+            "expected: a number of nodes from 1 on, a number of seeds from 1 on, part of an attack's name, "
+            "a first seed"
         )
-    (nodes, seeds), part = numbers, "".join(arguments[2:])
     if not any(part in name for name in attacks):
         sys.exit(f"no attack has {part!r} in its name")
     for name, attack in attacks.items():
         if part in name:
-            hits = [run(nodes, attack, seed) for seed in range(1, seeds + 1)]
+            hits = [run(int(nodes), attack, int(first) + k) for k in range(int(seeds))]
             before, during, after, dials = (
-                sum(getattr(each, what) for each in hits) / seeds
+                sum(getattr(each, what) for each in hits) / len(hits)
                 for what in ("before", "during", "after", "dials")
             )
             shares = f"before {before:.1%}, during {during:.1%}, 30 s after {after:.1%}"
-            print(f"{name}: {shares}, {dials:.0f} failed connections", flush=True)
+            least = f"least during {min(each.during for each in hits):.1%}"
+            print(f"{name}: {shares}, {least}, {dials:.0f} failed connections", flush=True)
