@@ -91,6 +91,7 @@ class SharedOutView(ScampPeer):
             self._known[found.member.id] = found.member
             if len(self._known) > REMEMBERED:
                 del self._known[next(iter(self._known))]
+            self.drop(found.member.id)  # which it had by an earlier lease
             yield from self.keep(found.member, max(found.expires - cycle, 0), cycle)
 
     def forget(self, id: int) -> None:
@@ -188,6 +189,13 @@ class SharedOutView(ScampPeer):
         return self._served_hosts[self.teller] == 1 and len(self._served_hosts) <= DIRECT
 
     def _take_copy(self, copy: Copy, cycle: int, dice: Dice) -> Sends:
+        """Keep a copy, or pass it on; an entry by an earlier lease stays until the member has answered."""
+        earlier = next((link for link in self.view if link.peer == copy.newcomer), None)
+        yield from self._keep_or_pass_on(copy, cycle, dice)
+        if earlier and not self.has(copy.newcomer.id):
+            self.view.append(earlier)
+
+    def _keep_or_pass_on(self, copy: Copy, cycle: int, dice: Dice) -> Sends:
         newcomer = copy.newcomer
         is_new = newcomer.id != self.own.id and (not self.has(newcomer.id) or self._earlier(copy, cycle))
         if not is_new or copy.steps == 0:

@@ -8,6 +8,7 @@ from hierarchy.contacts import Contact, Sends
 from hierarchy.live import candidates
 from hierarchy.live import messages as m
 from hierarchy.live.shared_out_view import DIRECT, LEAST, SharedOutView
+from hierarchy.membership.scamp.peer import Link
 from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.kernels.dice import Dice
 
@@ -206,3 +207,15 @@ def test_a_gateway_serves_each_host_once_a_cycle_and_only_so_many() -> None:
     answers = [kinds(ask(view, contact(k)))[0] for k in range(60, 100)]
     assert answers.count("Served") == DIRECT - 1
     assert kinds(ask(view, contact(50), cycle=1))[0] == "Served"
+
+
+def test_an_entry_by_an_earlier_lease_stays_until_its_member_has_answered() -> None:
+    """A view was empty for the time of an answer, and an event that came then went nowhere."""
+    own, other = (Contact(i, f"192.0.2.{i}", 7000, ".") for i in (1, 2))
+    view = SharedOutView(own, ScampSettings(), grace=10)
+    view.view = [Link(other, expires=12)]
+    list(view.receive(m.Copy(other, 20, 9), 3, cycle=1, dice=Dice(1)))
+    assert [(link.peer, link.expires) for link in view.view] == [(other, 12)]
+    (question,) = view.ask_candidates(cycle=1, dice=Dice(1))
+    list(view.answered(question.message.exchange, cycle=1))
+    assert [(link.peer, link.expires) for link in view.view] == [(other, 31)]
