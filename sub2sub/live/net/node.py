@@ -305,27 +305,33 @@ class Node(JoiningHost):
 
     async def _walk(self, event: m.Event) -> Published:
         """Find peers that want an event, and hand it over; if nobody is found, begin anew at the contact."""
-        published = await self._search(event)
+        silent: set[object] = set()
+        published = await self._search(event, silent, relents=True)
         if published.entry is None and self.contact:
             try:
                 await self._meet_all()
             except ConnectionError:
                 return replace(published, silent=published.silent + 1)
-            again = await self._search(event)
-            published = replace(again, steps=published.steps + again.steps)
+            again = await self._search(event, silent)
+            published = replace(
+                again, steps=published.steps + again.steps, silent=published.silent + again.silent
+            )
         return published
 
-    async def _search(self, event: m.Event) -> Published:
+    async def _search(self, event: m.Event, silent: set[object], relents: bool = False) -> Published:
+        """Search once, and note silent addresses; `relents`: try subscribers sooner than back-off says."""
         walk = Walk(event.point, PublisherSettings())
         walk.learn(self.contacts)
         for core in self.cores.values():
             walk.learn(core.known())
 
         async def request(peer: Descriptor, handed: m.Event | None) -> Any | None:
-            self.connections.relent(peer.address)
+            if handed and relents:
+                self.connections.relent(peer.address)
             return await self.request(peer, handed or m.Ask(self.dice.getrandbits(63), event.point))
 
         search = EntrySearch(event, walk, request, self.reply / HEDGES)
+        search.avoid = silent
         await search.run()
         self._keep(search.heard)
         self._drop_contacts(search.silent)
