@@ -75,6 +75,11 @@ class EntrySearch:
         request(peer, event or None for a question) -> its answer, None for silence.
     hedge : float
         Seconds after which a silent peer is not waited for alone.
+
+    Attributes
+    ----------
+    avoid : set of addresses
+        Those that were silent: they are not asked again, but subscribers there are still handed the event.
     """
 
     def __init__(
@@ -85,6 +90,7 @@ class EntrySearch:
         hedge: float,
     ) -> None:
         self.event, self.walk, self.request, self.hedge = event, walk, request, hedge
+        self.avoid: set[object] = set()
         self.entries: list[int] = []
         self.silent: list[Descriptor] = []
         self.heard: list[Descriptor] = []
@@ -122,9 +128,12 @@ class EntrySearch:
 
     def _next_elsewhere(self) -> Move | None:
         """The next move of the walk; peers at hosts that have the event come last."""
-        while (move := self.walk.next()) and move.peer and place_of(move.peer.address) in self._places:
-            if move.hand_over:
-                self._passed_over.append(move)
+        while (move := self.walk.next()) and move.peer:
+            if place_of(move.peer.address) in self._places:
+                if move.hand_over:
+                    self._passed_over.append(move)
+            elif move.hand_over or move.peer.address not in self.avoid:
+                break
         if (move is None or not move.hand_over) and self._passed_over:
             return self._passed_over.pop(0)
         return move
@@ -142,6 +151,7 @@ class EntrySearch:
             answer = task.result()
             if answer is None:
                 self.silent.append(move.peer)
+                self.avoid.add(move.peer.address)
             else:
                 self.answered += 1
             if isinstance(answer, m.Taken) and answer.took:

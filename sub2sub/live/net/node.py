@@ -305,18 +305,24 @@ class Node(JoiningHost):
 
     async def _walk(self, event: m.Event) -> Published:
         """Find peers that want an event, and hand it over; if nobody is found, begin anew at the contact."""
-        told: dict[int, Any] = {}  # what peers have answered, or not: nobody is asked twice
-        published = await self._search(event, told)
+        told: dict[int, Any] = {}  # what peers have answered: nobody is asked twice
+        silent: set[object] = set()
+        published = await self._search(event, told, silent, relents=True)
         if published.entry is None and self.contact:
             try:
                 await self._meet_all()
             except ConnectionError:
                 return replace(published, silent=published.silent + 1)
-            again = await self._search(event, told)
-            published = replace(again, steps=published.steps + again.steps)
+            again = await self._search(event, told, silent)
+            published = replace(
+                again, steps=published.steps + again.steps, silent=published.silent + again.silent
+            )
         return published
 
-    async def _search(self, event: m.Event, told: dict[int, Any]) -> Published:
+    async def _search(
+        self, event: m.Event, told: dict[int, Any], silent: set[object], relents: bool = False
+    ) -> Published:
+        """Search once, and note answers and silent addresses; `relents`: in spite of back-off, at first."""
         walk = Walk(event.point, PublisherSettings())
         walk.learn(self.contacts)
         for core in self.cores.values():
@@ -325,13 +331,15 @@ class Node(JoiningHost):
         async def request(peer: Descriptor, handed: m.Event | None) -> Any | None:
             if not handed and peer.id in told:
                 return told[peer.id]
-            self.connections.relent(peer.address)
+            if handed and relents:
+                self.connections.relent(peer.address)
             answer = await self.request(peer, handed or m.Ask(self.dice.getrandbits(63), event.point))
-            if not handed:
+            if answer and not handed:
                 told[peer.id] = answer
             return answer
 
         search = EntrySearch(event, walk, request, self.reply / HEDGES)
+        search.avoid = silent
         await search.run()
         self._keep(search.heard)
         self._drop_contacts(search.silent)

@@ -60,6 +60,11 @@ def test_members_stay_in_tables_once_all_is_whole(seed: int) -> None:
     assert not CommunityHistory(seed, Plan(further=(0, 0))).run().violations
 
 
+def test_a_publisher_asks_a_silent_node_only_once() -> None:
+    """Found by a longer search: two peers of a dead node were asked twice each, for more than 6 cycles."""
+    assert not live_through("sub2sub", 4000070)[0].violations
+
+
 @pytest.mark.parametrize("membership", MEMBERSHIPS)
 def test_one_gateway_that_newcomers_ask_never_crashes_for_good(membership: str) -> None:
     history = CommunityHistory(1, membership=membership)

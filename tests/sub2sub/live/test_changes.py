@@ -14,7 +14,7 @@ from sub2sub.live.core.live_peer import Core
 from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.overlay.descriptors import Descriptor, Link
 from tests.sub2sub.live.test_core import OWN, draws, peer
 
 DRAWS = draws()
@@ -59,6 +59,24 @@ def test_a_changed_partner_of_a_shuffle_is_replaced_by_the_new_peer(made: Core) 
     made.receive(m.Changed(send.message.exchange, NEW), OLD.id, DRAWS)
     assert [link.peer for link in made.random.view] == [NEW]
     assert made.random.lost is None
+
+
+def test_a_changed_peer_is_no_proximity_link_any_more(made: Core) -> None:
+    made.near.view = [Link(OLD, made.now)]
+    made.receive(m.Changed(asked(made), NEW), OLD.id, DRAWS)
+    assert made.near.view == []
+
+
+def test_a_candidate_that_has_changed_does_not_keep_others_waiting() -> None:
+    """The verification that has probed it ends, or 16 of them would be the last that a peer ever makes."""
+    wary = Core(OWN, lambda event: None, unit=100)
+    wary.clock.tick()
+    [probe] = wary.receive(m.Hello(OLD), OLD.id, DRAWS)
+    assert isinstance(probe.message, m.Probe)
+    assert wary.ring.asking == {OLD.id}
+    [probe] = wary.receive(m.Changed(probe.message.exchange, NEW), OLD.id, DRAWS)
+    assert probe.to == NEW
+    assert wary.ring.asking == {NEW.id}
 
 
 def test_a_changed_subscription_gets_the_new_events_and_soon_no_others() -> None:

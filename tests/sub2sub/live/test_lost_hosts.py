@@ -217,6 +217,21 @@ def test_a_publisher_does_not_wait_until_back_off_from_the_only_subscriber_is_ov
     lived(nodes, story())
 
 
+def test_a_publisher_says_unknown_if_a_peer_was_silent_that_it_does_not_ask_again() -> None:
+    nodes = Nodes(3)
+
+    async def story() -> None:
+        await nodes.join()
+        await asyncio.sleep(5.0)
+        nodes.machines[2].crash(silent=True)
+        began = asyncio.get_running_loop().time()
+        published = await nodes.machines[1].start(nodes.nodes[1].publish([5.5]))
+        assert published.outcome == "unknown"
+        assert asyncio.get_running_loop().time() - began < 3.0, "it waited for a silent peer twice"
+
+    lived(nodes, story())
+
+
 def test_a_goodbye_reaches_neighbours_to_which_no_connection_is_open() -> None:
     nodes = Nodes(4)
 
