@@ -289,6 +289,24 @@ def test_one_address_gets_only_so_many_connections_and_strangers_leave_room() ->
     live(test)
 
 
+def test_connections_leave_descriptors_for_newcomers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a process may open 300 files, silent strangers took all of them, and newcomers were kept out."""
+    monkeypatch.setattr("sub2sub.live.net.connections.open_files", lambda: 300)
+
+    async def test() -> None:
+        async with Node(attributes=1, period=5.0) as node:
+            silent = [Mock(get_extra_info=lambda name, k=k: (f"192.0.2.{k % 4}", 1)) for k in range(400)]
+            for transport in silent:
+                Channel(node.connections).connection_made(transport)
+            assert node.connections.open <= 300 - 64
+            _, newcomer = await asyncio.open_connection(*node.address)
+            await asyncio.sleep(0.1)
+            assert "127.0.0.1" in {channel.host for channel in node.connections._incoming}
+            newcomer.close()
+
+    live(test)
+
+
 def test_who_has_more_connections_than_others_makes_room() -> None:
     async def test() -> None:
         async with Node(attributes=1, limits=Limits(incoming=8, reserved=2)) as node:
