@@ -107,7 +107,7 @@ def test_frames_that_are_refused_are_paid_for_by_address_through_any_number_of_c
 
 
 def test_a_host_with_many_connections_delays_others_by_few_frames() -> None:
-    """It was by one dear frame for each of its connections: four hosts kept a process busy for 3.4 s."""
+    """It was by one dear frame for each of its connections: four hosts kept a process busy for 2.9 s."""
 
     async def test() -> None:
         connections = Connections(PROTOCOL, lambda frame, channel: cost.append(0.02), Limits(processor=0.5))
