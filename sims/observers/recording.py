@@ -29,8 +29,8 @@ def record_cycle(folder: Path, name: str, table: pa.Table) -> None:
     """
     file = folder / f"{file_name(name)}.parquet"
     if file.exists() and table.num_rows:
-        before = read_parquet(file)
+        before = read_parquet(file, name)
         earlier = before.filter(pc.less(before["cycle"], table["cycle"][0]))
         table = pa.concat_tables([earlier.cast(table.schema), table])
     with atomic_write(file) as draft:
-        write_parquet(table, draft, compression="zstd")
+        write_parquet(table, draft, name, compression="zstd")

@@ -90,7 +90,7 @@ class RunFolder:
             raise InputError(
                 f"{self.path}: no table {name!r}, expected one of {', '.join(self.tables()) or 'none'}"
             )
-        return read_parquet(file)
+        return read_parquet(file, name)
 
     def figures(self) -> list[Path]:
         """Paths of the figures."""
@@ -170,7 +170,7 @@ class RunWriter(RunFolder):
         table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
         file = self.path / f"{file_name(name)}.parquet"
         with atomic_write(file) as draft:
-            write_parquet(table, draft)
+            write_parquet(table, draft, name)
         return file
 
     def write_figure(self, name: str, figure: Figure, formats: Sequence[str] = ("png",)) -> Path:

@@ -25,10 +25,16 @@ from workloads.files.places import Remote, contents
 MARK, MAGIC = b"sub2sub footer digest:", b"PAR1"
 DIGEST = 32  # bytes
 TAIL = 8  # bytes at the end: length of the footer, and MAGIC
+NAME = b"sub2sub table"  # in the metadata: under which name it was written
 
 
-def write_parquet(table: pa.Table, path: Path, **options: Any) -> None:
-    """Write a table with checksums; options as of `pyarrow.parquet.write_table`."""
+def write_parquet(table: pa.Table, path: Path, name: str = "", **options: Any) -> None:
+    """Write a table with checksums; options as of `pyarrow.parquet.write_table`.
+
+    With a name, a reader that gives the same one notices when another table is in its place.
+    """
+    if name:
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), NAME: name.encode()})
     parquet.write_table(table, path, write_page_checksum=True, **options)
     with path.open("r+b") as file:
         start, footer = _footer(file)
@@ -36,13 +42,13 @@ def write_parquet(table: pa.Table, path: Path, **options: Any) -> None:
         file.write(MARK + hashlib.blake2b(footer, digest_size=DIGEST).digest() + footer)
 
 
-def read_parquet(path: Path, **options: Any) -> pa.Table:
+def read_parquet(path: Path, name: str = "", **options: Any) -> pa.Table:
     """Read a table; options as of `pyarrow.parquet.read_table`.
 
     Raises
     ------
     InputError
-        For a file that is damaged, or is no Parquet file.
+        For a file that is damaged, is no Parquet file, or was written under another name than the given one.
 
     Examples
     --------
@@ -57,7 +63,11 @@ def read_parquet(path: Path, **options: Any) -> pa.Table:
         _verify_footer(path)
         table = parquet.read_table(contents(path), page_checksum_verification=True, **options)
         _ = table.column_names  # raises if names are not valid text, in a damaged file without a digest
-        return table
+    metadata = dict(table.schema.metadata or {})
+    written = metadata.pop(NAME, b"").decode(errors="replace")
+    if name and written not in ("", name):
+        raise InputError(f"{path}: expected the table {name!r}, it is {written!r}")
+    return table.replace_schema_metadata(metadata or None) if written else table
 
 
 def read_schema(path: Path) -> pa.Schema:
@@ -72,7 +82,11 @@ def read_groups(path: Path, groups: list[int], columns: list[str]) -> pa.Table:
     with _named(path):
         _verify_footer(path)
         with parquet.ParquetFile(contents(path), page_checksum_verification=True) as file:
-            return file.read_row_groups(groups, columns=columns)
+            table = file.read_row_groups(groups, columns=columns)
+    missing = [name for name in columns if name not in table.column_names]
+    if missing:  # which this reader leaves out
+        raise InputError(f"{path}: expected the columns {', '.join(columns)}, {missing[0]} is missing")
+    return table
 
 
 def _footer(file: Any) -> tuple[int, bytes]:

@@ -46,11 +46,29 @@ def complete(folder: Path, files: Sequence[Path], rows: Sequence[int]) -> Path:
 
 
 def completed(folder: Path) -> dict[str, int] | None:
-    """Row counts of the files of a complete step; None if it is not complete."""
+    """Row counts of the files of a complete step; None if it is not complete.
+
+    Raises
+    ------
+    InputError
+        If the mark is damaged, or names files outside the folder.
+    """
     try:
-        files: dict[str, int] = json.loads((folder / MARK).read_text())["files"]
+        mark = json.loads((folder / MARK).read_text())
+        files: dict[str, int] = mark["files"]
+        counts = list(files.values())
+        inside = all(Path(name).name == name != MARK for name in files)
+        if (
+            not inside
+            or {*map(type, counts)} - {int}
+            or min(counts, default=0) < 0
+            or sum(counts) != mark["rows"]
+        ):
+            raise ValueError("its counts do not fit")
     except FileNotFoundError:
         return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{folder / MARK}: expected the files of a step, it is damaged: {error!r}") from None
     return files
 
 

@@ -73,7 +73,7 @@ def rows_of(folder: Path, name: str, columns: Mapping[str, str]) -> pa.Table:
     """Columns of the table `name` of a run, given with their Arrow types; a missing column is null."""
     path = folder / f"{name}.parquet"
     try:
-        table, found = read_parquet(path, partitioning=None), {}
+        table, found = read_parquet(path, name, partitioning=None), {}
         for column, alias in columns.items():
             kind = pa.type_for_alias(alias)
             known = column in table.column_names

@@ -39,6 +39,17 @@ HANDSHAKE = 0.004  # seconds of processor that a TLS handshake takes
 STRANGE_HANDSHAKES = 2.0  # that fail, per second, of a host that the node does not know
 STRANGERS = ""  # the account of all hosts that the node does not know, for handshakes
 LOOKS = 4  # at connections that may be overdue, within a limit
+OTHER_FILES = 64  # descriptors of a process that are no connections
+
+
+def open_files() -> int:
+    """Descriptors that the process may have, where that is known."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 1 << 16
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return 1 << 16 if most == resource.RLIM_INFINITY else most
 
 
 class Handshake(SSLProtocol):
@@ -106,6 +117,7 @@ class Connections:
         self._at_once = min(AT_ONCE, limits.processor)
         self.lines = Lines(self._owed, self._is_dear)
         self._incoming: dict[Channel, None] = {}
+        self._most_incoming = limits.incoming
         self._from: Counter[str] = Counter()
         self._outgoing: OrderedDict[Address, Channel] = OrderedDict()
         self._failures: OrderedDict[Address, tuple[int, float]] = OrderedDict()
@@ -119,6 +131,8 @@ class Connections:
         """Accept connections; returns the address, with the port that was free if `port` is 0."""
         loop = asyncio.get_running_loop()
         self.spent = getattr(loop, "spent", time.perf_counter)
+        descriptors = open_files() - self.limits.outgoing_at_once - OTHER_FILES
+        self._most_incoming = max(min(self.limits.incoming, descriptors), 2)
         self._server = await loop.create_server(
             lambda: Channel(self), host, port, backlog=self.limits.incoming
         )
@@ -343,7 +357,8 @@ class Connections:
         limits, known = self.limits, self.is_known(host)
         if self._from[host] >= limits.per_address:
             return False
-        room = limits.incoming - (0 if known else min(limits.reserved, limits.incoming // 2))
+        most = self._most_incoming
+        room = most - (0 if known else min(limits.reserved, most // 2))
         if len(self._incoming) < room:
             return True
         others = [each for each in self._from if known or not self.is_known(each)]

@@ -107,7 +107,7 @@ def test_frames_that_are_refused_are_paid_for_by_address_through_any_number_of_c
 
 
 def test_a_host_with_many_connections_delays_others_by_few_frames() -> None:
-    """It was by one dear frame for each of its connections: four hosts kept a process busy for 3.4 s."""
+    """It was by one dear frame for each of its connections: four hosts kept a process busy for 2.9 s."""
 
     async def test() -> None:
         connections = Connections(PROTOCOL, lambda frame, channel: cost.append(0.02), Limits(processor=0.5))
@@ -285,6 +285,24 @@ def test_one_address_gets_only_so_many_connections_and_strangers_leave_room() ->
                     await until(lambda node=node, most=most: len(node.connections._incoming) == most + 1)
                 for _, writer in [*both, (None, one)]:
                     writer.close()
+
+    live(test)
+
+
+def test_connections_leave_descriptors_for_newcomers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a process may open 300 files, silent strangers took all of them, and newcomers were kept out."""
+    monkeypatch.setattr("sub2sub.live.net.connections.open_files", lambda: 300)
+
+    async def test() -> None:
+        async with Node(attributes=1, period=5.0) as node:
+            silent = [Mock(get_extra_info=lambda name, k=k: (f"192.0.2.{k % 4}", 1)) for k in range(400)]
+            for transport in silent:
+                Channel(node.connections).connection_made(transport)
+            assert node.connections.open <= 300 - 64
+            _, newcomer = await asyncio.open_connection(*node.address)
+            await asyncio.sleep(0.1)
+            assert "127.0.0.1" in {channel.host for channel in node.connections._incoming}
+            newcomer.close()
 
     live(test)
 

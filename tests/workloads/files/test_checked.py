@@ -14,12 +14,13 @@ from pyarrow import parquet
 
 from sims.config.experiment import experiment_from, load_experiment
 from sims.engine.checkpoint import load_checkpoint, save_checkpoint
-from sims.runs.folder import RunWriter
+from sims.runs.folder import RunFolder, RunWriter
 from sims.runs.runner import run_experiment
 from sub2sub.errors import InputError
-from workloads.files.checked import read_parquet, read_schema, write_parquet
+from workloads.files.checked import read_groups, read_parquet, read_schema, write_parquet
 from workloads.files.places import file_name
 from workloads.folder.layout import open_workload, read_rows
+from workloads.folder.steps import completed
 from workloads.folder.tables import Rows
 from workloads.generate.generate import generate
 from workloads.match.rings import _write_rings
@@ -192,3 +193,33 @@ def test_a_manifest_that_lacks_a_field_is_one_line(tmp_path: Path) -> None:
         (out / "manifest.json").write_text(json.dumps(lacking))
         with pytest.raises(InputError, match=f"{field}: expected"):
             run_experiment(experiment, 1, out, resume=True)
+
+
+def test_a_table_in_the_place_of_another_is_named(tmp_path: Path) -> None:
+    """Statistics of a run took the traffic for the deliveries, and said nothing."""
+    with RunWriter.create(tmp_path / "run", kind="run", name="test", seed=1) as writer:
+        files = [
+            writer.write_table(name, {"cycle": [1], "mean": [value]}) for name, value in (("a", 1), ("b", 2))
+        ]
+    run = RunFolder.open(tmp_path / "run")
+    assert run.table("a")["mean"].to_pylist() == [1]
+    shutil.copy(files[1], files[0])
+    with pytest.raises(InputError, match=r"a\.parquet: expected the table 'a', it is 'b'"):
+        run.table("a")
+
+
+def test_a_file_without_the_expected_columns_is_named(tmp_path: Path) -> None:
+    write_parquet(pa.table({"ring_id": [1]}), tmp_path / "part.parquet")
+    with pytest.raises(InputError, match=r"part\.parquet: expected the columns event, matches"):
+        read_groups(tmp_path / "part.parquet", [0], ["event", "matches"])
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["", "{", "[]", '{"rows": 1}', '{"rows": 1, "files": []}', '{"rows": 1, "files": {"part": 2}}',
+     '{"rows": 1, "files": {"part": "1"}}', '{"rows": 1, "files": {"../part": 1}}', "\xff"],
+)  # fmt: skip
+def test_a_damaged_mark_of_a_step_is_named(tmp_path: Path, mark: str) -> None:
+    (tmp_path / "_complete.json").write_text(mark, encoding="latin-1")
+    with pytest.raises(InputError, match=r"_complete\.json: expected the files of a step"):
+        completed(tmp_path)
