@@ -139,8 +139,11 @@ class SharedOutView(ScampPeer):
     def receive(self, message: ScampMessage, sender: int, cycle: int, dice: Dice) -> Sends:
         """Take a message; of the members that say they hold this one, each host has its share.
 
-        Only one that says so from its own host takes the place of one that holds it by the lease before.
+        Only one that says so from its own host takes the place of one that holds it by the lease before. A
+        member that has asked nobody yet has not been served.
         """
+        if isinstance(message, Served) and not self.served and self.asked < 0:
+            return
         if isinstance(message, Kept):
             holders = [*self.inward, message.holder]
             if message.holder not in self._share_out(holders):
