@@ -112,6 +112,15 @@ class SharedOutView(ScampPeer):
             if each.id not in few:
                 self.drop(each.id)
 
+    def link_to(self, members: Sequence[Contact], lease: int, cycle: int) -> Sends:
+        """Link to some members that were found in a P-Grid, which those that subscribe here have no part in.
+
+        They count as those that a gateway tells of. On one machine nobody needs them.
+        """
+        for member in members:
+            if not self._is_here(member) and self._vouches_for(member, LEAST):
+                yield from self.keep(member, lease, cycle)
+
     def ways(self) -> list[Link]:
         """The links that requests and copies go along: to each other host one, that a gateway told of.
 

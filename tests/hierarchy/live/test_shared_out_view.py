@@ -206,3 +206,23 @@ def test_a_gateway_serves_each_host_once_a_cycle_and_only_so_many() -> None:
     answers = [kinds(ask(view, contact(k)))[0] for k in range(60, 100)]
     assert answers.count("Served") == DIRECT - 1
     assert kinds(ask(view, contact(50), cycle=1))[0] == "Served"
+
+
+def test_a_member_that_has_asked_nobody_has_not_been_served() -> None:
+    view = SharedOutView(contact(1), OWN)
+    list(view.receive(m.Served(contact(66), 50), 66, 0, Dice(1)))
+    assert not view.served
+    list(view.join(contact(2), 0, Dice(1)))
+    list(view.receive(m.Served(contact(2), 50), 2, 0, Dice(1)))
+    assert view.served
+
+
+def test_a_few_members_that_were_found_in_a_p_grid_are_linked_to() -> None:
+    view, found = view_of(), [contact(k) for k in range(2, 20)]
+    list(view.link_to(found, 50, 0))
+    take_answers(view)
+    assert ids(view) == list(range(2, 2 + LEAST))
+    list(view.link_to(found[::-1], 50, 1))
+    assert not len(view.candidates), "no more while these are there"
+    local = SharedOutView(Contact(1, "127.0.0.1", 7001, "."), OWN)
+    assert not list(local.link_to([Contact(2, "127.0.0.1", 7002, ".")], 50, 0))
