@@ -236,6 +236,7 @@ class GridMember(Member):
         if self.scamp.served:
             self._unheard.clear()
             self.scamp.contact = members[0] if members else self.scamp.contact
+            yield from self.scamp.link_to(members, self.settings.scamp.lease, self.cycle)
             return
         members = [each for each in members if self._unheard[each.id] < SILENCE]
         choice = decide(self.own.id, [each.id for each in members], self._failed_searches)

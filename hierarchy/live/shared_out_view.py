@@ -113,6 +113,15 @@ class SharedOutView(ScampPeer):
             if each.id not in few:
                 self.drop(each.id)
 
+    def link_to(self, members: Sequence[Contact], lease: int, cycle: int) -> Sends:
+        """Link to some members that were found in a P-Grid, which those that subscribe here have no part in.
+
+        They count as those that a gateway tells of. On one machine nobody needs them.
+        """
+        for member in members:
+            if not self._is_here(member) and self._vouches_for(member, LEAST):
+                yield from self.keep(member, lease, cycle)
+
     def ways(self) -> list[Link]:
         """The links that requests and copies go along: to each other host one, that a gateway told of.
 
@@ -140,8 +149,11 @@ class SharedOutView(ScampPeer):
     def receive(self, message: ScampMessage, sender: int, cycle: int, dice: Dice) -> Sends:
         """Take a message; of the members that say they hold this one, each host has its share.
 
-        Only one that says so from its own host takes the place of one that holds it by the lease before.
+        Only one that says so from its own host takes the place of one that holds it by the lease before. A
+        member that has asked nobody yet has not been served.
         """
+        if isinstance(message, Served) and not self.served and self.asked < 0:
+            return
         if isinstance(message, Kept):
             holders = [*self.inward, message.holder]
             if message.holder not in self._share_out(holders):

@@ -50,3 +50,11 @@ def test_a_super_topic_table_takes_others_for_those_of_one_host_and_for_nobody_e
     assert [each.id for each in table.entries] == [1, 9, 7], "the first of a host stays"
     assert not table.merge([contact(11, 5), contact(12, 6, ".")])
     assert not SharedOutTable([".a"], z=3).merge([contact(1, 1, ".b")])
+
+
+def test_members_that_feign_do_not_stop_events_of_a_semi_structured_membership() -> None:
+    """A fifth of the deliveries took place: nobody announced itself, as all were told that they were in."""
+    eclipse = CommunityEclipse(8, Attack(early=True, members=True, feigns=True))
+    eclipse.membership = "semi-structured"
+    hits = eclipse.run()
+    assert (hits.during, hits.after) == (1.0, 1.0)

@@ -219,3 +219,23 @@ def test_an_entry_by_an_earlier_lease_stays_until_its_member_has_answered() -> N
     (question,) = view.ask_candidates(cycle=1, dice=Dice(1))
     list(view.answered(question.message.exchange, cycle=1))
     assert [(link.peer, link.expires) for link in view.view] == [(other, 31)]
+
+
+def test_a_member_that_has_asked_nobody_has_not_been_served() -> None:
+    view = SharedOutView(contact(1), OWN)
+    list(view.receive(m.Served(contact(66), 50), 66, 0, Dice(1)))
+    assert not view.served
+    list(view.join(contact(2), 0, Dice(1)))
+    list(view.receive(m.Served(contact(2), 50), 2, 0, Dice(1)))
+    assert view.served
+
+
+def test_a_few_members_that_were_found_in_a_p_grid_are_linked_to() -> None:
+    view, found = view_of(), [contact(k) for k in range(2, 20)]
+    list(view.link_to(found, 50, 0))
+    take_answers(view)
+    assert ids(view) == list(range(2, 2 + LEAST))
+    list(view.link_to(found[::-1], 50, 1))
+    assert not len(view.candidates), "no more while these are there"
+    local = SharedOutView(Contact(1, "127.0.0.1", 7001, "."), OWN)
+    assert not list(local.link_to([Contact(2, "127.0.0.1", 7002, ".")], 50, 0))
