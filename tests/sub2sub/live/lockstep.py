@@ -4,9 +4,10 @@ In each layer, all peers choose their partners, then the exchanges take place on
 messages that an exchange causes are delivered before the next one, except hellos, which are delivered at the
 end of the cycle.
 
-One difference is removed here: if a reply is lost, a simulated peer does nothing (VICINITY, ring), but a live
-one cannot distinguish that from a lost request. So if a reply is lost, the exchange is closed without
-informing the core; `test_silence.py` tests how cores handle missing replies.
+Two differences are removed here. If a reply is lost, a simulated peer does nothing (VICINITY, ring), but a
+live one cannot distinguish that from a lost request. So if a reply is lost, the exchange is closed without
+informing the core; `test_silence.py` tests how cores handle missing replies. And a live peer says late hellos
+(`hello_after`) in its turn, while a candidate that may make the neighbour superfluous has not answered yet.
 """
 
 from __future__ import annotations
@@ -110,13 +111,23 @@ class Lockstep:
                 self.carry(i, self.cores[i].enter([self.peers[contact]]), self.draws(i, cycle))
         self.entering = {}
         for i in live:
-            self.carry(i, self.cores[i].ring_exchanges.feed(), self.draws(i, cycle))
+            self.feed(i, cycle)
         for turn in range(self.settings.ring.exchanges):
             chosen = [self.cores[i].ring.partner(turn, self.draws(i, cycle)(ring.STREAM)) for i in live]
             for i, partner in zip(live, chosen, strict=True):
                 if partner:
                     self.carry(i, self.cores[i].ring_exchanges.begin(partner), self.draws(i, cycle))
         self.say_hello(cycle)
+
+    def feed(self, i: int, cycle: int) -> None:
+        """Let a peer consider the links of the layers below; late hellos wait until its probes are over."""
+        core, draws = self.cores[i], self.draws(i, cycle)
+        sends = core.ring_exchanges.feed()
+        late = [
+            send for send in sends if isinstance(send.message, m.Hello) and self.settings.ring.hello_after
+        ]
+        self.carry(i, [send for send in sends if send not in late], draws)
+        self.carry(i, [send for send in late if send.to and send.to.id in core.ring.view], draws)
 
     def in_turn(self, live: list[int], cycle: int, chosen: Sequence[tuple[Any, ...]], exchange: str) -> None:
         """Let all peers exchange with their partners, one after the other."""
