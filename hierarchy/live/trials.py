@@ -18,6 +18,7 @@ from sub2sub.live.virtual.history import PERIOD, SPREAD
 
 STORM = 1.0  # cycles in which all connections are refused; after longer ones, back-off takes longer, too
 LEASES = 3  # that pass
+GLANCE = 0.05  # cycles between two looks at what must not change at all
 LOOKS = 3  # at a community that is not whole, in as many cycles, before that counts
 
 
@@ -36,8 +37,14 @@ class TrialHistory(CommunityHistory):
             await trial()
 
     async def forged_goodbyes(self) -> None:
-        """Somebody says goodbye in everybody's name; nobody believes it."""
-        await forged_goodbyes(self)
+        """Somebody says goodbye in everybody's name; nobody believes it, not even until the next tick."""
+        lying = asyncio.create_task(forged_goodbyes(self))
+        while not lying.done():
+            if not self.is_whole():
+                self.violate("the overlay is not whole while goodbyes are forged")
+                break
+            await asyncio.sleep(GLANCE * PERIOD)
+        await lying
         await self._stay_whole(LOOKS, "after forged goodbyes")
 
     async def refused_connections(self) -> None:
