@@ -136,6 +136,24 @@ class Grid:
             self.peer.know([other.own, *known], dice)
             self.peer.hold(message.postings, cycle)
 
+    def level_of(self, key: str) -> int:
+        """The level at which requests for a key go another way than the own path; -1 if it belongs here."""
+        return -1 if self.peer.belongs(key) else common_prefix(self.peer.path, key)
+
+    def take_over(self, level: int, dice: Dice) -> None:
+        """Stand for the other side of a level, too, since nobody seems to be left there.
+
+        The path ends before that level. If somebody is left after all, a meeting with those of this side, or
+        of the other, parts the two as it parts any newcomer from them.
+        """
+        me = self.peer
+        me.know(
+            [*entries(me.buddies), *(each for row in me.references[level:] for each in entries(row))], dice
+        )
+        me.path, me.references = me.path[:level], me.references[:level]
+        me.buddies = [None] * len(me.buddies)
+        self._asked.clear()  # meetings under way would bring the old path back
+
     def post(self, message: Post, cycle: int) -> None:
         """Hold announcements."""
         self.peer.hold(message.postings, cycle)

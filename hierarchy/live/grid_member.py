@@ -25,8 +25,10 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.live.core.suspects import Suspects
 
 BEGIN = 4  # cycles that the first gateway asks the others before it begins the overlay
+PATIENCE = 4  # cycles that a search may take
 WANTED = 32  # members a search asks for
 SILENCE = 5  # checks that a newcomer's contact does not answer, before it counts as gone
+UNANSWERED = 5  # searches in a row across one level of the P-Grid, before nobody counts as left there
 OWN, PART, NOTHING = -1, -2, -3  # what a search is for besides a place up the chain
 
 
@@ -83,6 +85,7 @@ class GridMember(Member):
         self._listed_own = False  # whether a search for the own community was answered
         self._known = 1.0  # members of the community, as the last search found
         self._searches: dict[int, _Search] = {}
+        self._across: Counter[int] = Counter()  # searches in a row without an answer, by the level to cross
         self.suspects = Suspects()
         self._unheard: Counter[int] = Counter()  # checks of contacts, until they answer or it is in
 
@@ -137,7 +140,7 @@ class GridMember(Member):
         if self._in and cycle >= self._announce_in:
             self._announce_in = cycle + grid.settings.lease // 2
             yield from self._request(ANNOUNCE, self.own.topic, dice)
-        self._searches = {n: each for n, each in self._searches.items() if cycle - each.begun < 4}
+        self._give_up_searches(dice)
         lost = not self._is_in or not self.topic_table() or (self.keeps_scamp and self.is_lost())
         short = lost or any(
             table.chain and table.is_active() and not table.entries for table in self.super_tables()
@@ -148,6 +151,19 @@ class GridMember(Member):
             for number, table in enumerate(self.super_tables()):
                 if table.chain and table.is_active():
                     yield from self._request(SEARCH, table.chain[0], dice, 0, number)
+
+    def _give_up_searches(self, dice: Dice) -> None:
+        """Forget searches without an answer; after some in a row, stand where nobody seems to be left.
+
+        The peers of a leaf may all leave or crash at once: they are few, and may even be of one process.
+        """
+        over = [number for number, each in self._searches.items() if self.cycle - each.begun >= PATIENCE]
+        for number in over:
+            level = self.grid.level_of(key_of(self._searches.pop(number).topic))
+            self._across[level] += 1
+            if level >= 0 and self._across[level] >= UNANSWERED:
+                self.grid.take_over(level, dice)
+                self._across.clear()
 
     def ask_part(self, dice: Dice) -> m.Sends:
         """Now and then, search for one to ask whether both are in one part of the community."""
@@ -253,6 +269,7 @@ class GridMember(Member):
         search = self._searches.pop(message.exchange, None)
         if search is None:
             return
+        self._across.pop(self.grid.level_of(key_of(search.topic)), None)
         members = [each for each in message.contacts if each.topic == search.topic and each.id != self.own.id]
         topic = self.settings.topic
         if search.place == PART:

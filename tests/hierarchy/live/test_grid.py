@@ -114,6 +114,26 @@ def test_the_dead_are_forgotten_and_the_others_still_found() -> None:
             assert not known & overlay.dead
 
 
+def test_others_stand_where_everybody_is_gone() -> None:
+    """Both peers of a leaf were members of one process, which left: nobody found its community again."""
+    overlay, topic = built(keeps_scamp=False), TOPICS[2]
+
+    def holders() -> set[int]:
+        there = {number: each for number, each in overlay.members.items() if number not in overlay.dead}
+        return {number for number, each in there.items() if each.grid.peer.belongs(key_of(topic))}
+
+    overlay.dead = holders()
+    assert 0 < len(overlay.dead) < 40
+    for _ in range(70):
+        overlay.step()
+    live = {n for n, each in overlay.members.items() if each.own.topic == topic} - overlay.dead
+    assert holders()
+    for number in holders():
+        assert {each.id for each in overlay.members[number].grid.peer.known(topic)} == live
+    for number in live:
+        assert {each.id for each in overlay.members[number].topic_table()} <= live
+
+
 def test_who_enters_at_once_does_not_part_for_ever() -> None:
     """A crowd starts as replicas of the root, and parts. If those who part forgot one another, small groups
     would know only themselves, and each would hold and find announcements of its own.
