@@ -22,7 +22,6 @@ from math import floor, log
 from hierarchy.live import messages as m
 from hierarchy.live.backed_member import BackedMember
 from hierarchy.live.copies import Copies
-from hierarchy.live.liveness import Liveness
 from hierarchy.live.member_settings import Gateways, MemberSettings, Trace
 from hierarchy.live.receivers import choose_receivers
 from hierarchy.live.topic_graph import TopicGraph
@@ -78,14 +77,11 @@ class Member(BackedMember):
         super().__init__(own, settings, scamp, gateways, graph or TopicGraph())
         self.deliver, self.cycle = deliver, 0
         self.accepts: Callable[[m.Event], bool] = lambda event: True
-        self.liveness = Liveness(scamp.isolation, self.settings.patience)
         self.census = CensusPeer(own.id, self.settings.census)
         self.seen: OrderedDict[bytes, Trace] = OrderedDict()
         self.counts: Counter[str] = Counter()
         self.unsent, self.copies, self._due = Unsent(), Copies(), False
         self._parting, self._parted_in = self.scamp.parted, 0  # when others were told last to make room
-        self._sought = -1  # number of the request for a contact of the own community
-        self._seeks = self._unanswered = 0  # such requests in all, and those without an answer since the last
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Subscribe through a member of the community; with none, found it."""
@@ -176,30 +172,6 @@ class Member(BackedMember):
             yield from list(self.scamp.renew(self.cycle, dice))
             self.scamp.view = self.scamp.view or last
 
-    def seek_contact(self, dice: Dice) -> m.Sends:
-        """Ask a gateway of the own community for a contact: by it one renews, so that parts grow together.
-
-        Once a lease, and every `timeout` cycles while the view is empty or nobody answers. One that is not
-        in yet founds the community when it has asked every gateway twice and none has answered, as a process
-        does that enters: its contact may have crashed before it was served, and all others with it. One that
-        is in forgets a contact that does not answer: messages to a process that has crashed need not fail.
-        """
-        if self.scamp.served and self.scamp.view and self.scamp.is_lost(self.cycle):
-            self.scamp.contact = None
-        known = self.gateways.get(self.own.topic, ())
-        every = self.settings.timeout if self.is_lost() else max(self.settings.scamp.lease // 2, 1)
-        if known and (self.cycle + self.own.id) % every == 0:
-            self._unanswered += self._sought >= 0
-            if not self.scamp.served and self._unanswered >= 2 * len(known):
-                yield from self.scamp.join(None, self.cycle, dice)
-            self._seeks, self._sought = self._seeks + 1, dice.next_bits()
-            to = known[(self._seeks + self.own.id) % len(known)]
-            yield m.Send(to, m.Find(self._sought, (self.own.topic,)))
-
-    def is_lost(self) -> bool:
-        """Whether it needs another contact: SCAMP says so, or nobody of the view answers."""
-        return self.scamp.is_lost(self.cycle) or self.liveness.is_alone(self.topic_table(), self.cycle)
-
     def see_whether_due(self, dice: Dice) -> m.Sends:
         """See whether to subscribe again."""
         self._due = self.scamp.is_due(self.cycle)
@@ -246,10 +218,6 @@ class Member(BackedMember):
         since = self.cycle + self.settings.timeout
         return self.scamp.served and all(table.is_ready(since) for table in self.super_tables())
 
-    def topic_table(self) -> list[m.Contact]:
-        """The members that an event goes to within the community."""
-        return [link.peer for link in self.scamp.view]
-
     def publish(self, event: m.Event, dice: Dice) -> m.Sends:
         """Begin to spread an event of this community."""
         return self._take(event, dice)
@@ -284,8 +252,8 @@ class Member(BackedMember):
                 if other.topic == self.own.topic and self.census.is_apart(message):
                     lease = min(message.lease, self._longest_lease())
                     yield from self.scamp.merge(other, lease, self.cycle, dice)
-            case m.Found() if message.exchange == self._sought:
-                yield from self._take_contact(message.contacts, dice)
+            case m.Found() if message.exchange == self.sought:
+                yield from self.take_contact(message.contacts, dice)
             case m.Checked() if self.liveness.objects(message.exchange):
                 self.counts["false goodbyes"] += 1
             case m.Supers() | m.Checked() | m.Found():
@@ -359,15 +327,6 @@ class Member(BackedMember):
         exchange = dice.next_bits()
         if leaver and self.liveness.doubt(sender, exchange, self.cycle, message):
             yield m.Send(leaver.peer, m.Check(exchange))
-
-    def _take_contact(self, contacts: Sequence[m.Contact], dice: Dice) -> m.Sends:
-        """Accept a contact that a gateway named; alone, subscribe through it at once."""
-        self._sought, self._unanswered = -1, 0
-        found = [each for each in contacts if each.topic == self.own.topic and each.id != self.own.id]
-        if found:
-            self.scamp.contact = found[dice.next_below(len(found))]
-            if not self.scamp.view:
-                yield from self.scamp.subscribe(self.settings.scamp.c, self.cycle, dice)
 
     def _longest_lease(self) -> int:
         lease = self.settings.scamp.lease
