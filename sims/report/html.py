@@ -50,6 +50,11 @@ class Page:
     subtitle : str
         The line below the title.
 
+    Attributes
+    ----------
+    problems : list of str
+        What could not be read; the page says so where it is missing.
+
     Examples
     --------
     >>> page = Page("Rings & events").heading("Result").text("All rings are **complete**.")
@@ -61,6 +66,7 @@ class Page:
 
     def __init__(self, title: str, subtitle: str = "") -> None:
         self.title, self.subtitle = title, subtitle
+        self.problems: list[str] = []
         self._parts: list[Markup] = []
         self._contents: list[tuple[int, str, str]] = []
         self._styles: list[Markup] = []

@@ -63,14 +63,13 @@ def report(paths: Iterable[Path], title: str | None = None, megabytes: float = M
         sections.add_settings,
         sections.add_manifests,
     ]
-    told: set[tuple[str, str]] = set()
     for add in parts:
         add(page, sources)
         for name, source in sources.items():
-            for problem in source.problems:
-                if (name, problem) not in told:
-                    told.add((name, problem))
-                    page.note(f"{name}: {problem}.")
+            for line in (f"{name}: {problem}" for problem in source.problems):
+                if line not in page.problems:
+                    page.problems.append(line)
+                    page.note(f"{line}.")
     return page
 
 

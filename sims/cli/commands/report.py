@@ -47,7 +47,10 @@ def command(
     """
     from sims.report.report import report
 
-    path = report(folders, title, megabytes).write(out or folders[0] / "report.html")
+    page = report(folders, title, megabytes)
+    for problem in page.problems:
+        click.echo(f"left out: {problem}", err=True)
+    path = page.write(out or folders[0] / "report.html")
     if as_json:
         print_json({"page": path, "bytes": path.stat().st_size})
     elif not quiet:

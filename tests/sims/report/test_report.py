@@ -155,6 +155,16 @@ def test_what_is_missing_or_damaged_is_said_in_the_page(tmp_path: Path, damage: 
     assert "Delivery, per cycle" in html  # the rest is there
 
 
+def test_what_could_not_be_read_is_printed_too(tmp_path: Path) -> None:
+    """A damaged table of a sweep was left out of the page, and the command said nothing."""
+    folder = _run(tmp_path / "one")
+    assert CliRunner().invoke(main, ["report", str(folder)]).stderr == ""
+    (folder / "load.parquet").write_bytes(b"PAR1")
+    ran = CliRunner().invoke(main, ["report", str(folder), "--quiet"])
+    assert ran.exit_code == 0
+    assert ran.stderr.startswith("left out: one: load.parquet cannot be read")
+
+
 def test_a_run_that_is_not_done_is_shown_as_far_as_it_came(tmp_path: Path) -> None:
     with suppress(KeyboardInterrupt), RunWriter.create(tmp_path / "r", kind="run", name="r") as writer:
         writer.write_table("rings", RINGS)
