@@ -1,4 +1,4 @@
-"""The messages of live CAMCAST processes. On the wire: `hierarchy.live.wire` and docs/live.md."""
+"""The messages of live CAMCAST processes. On the wire: `hierarchy.live.wire` and docs/live-wire.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The messages of live peers; `sub2sub.live.wire.format` and docs/live.md define them as bytes.
+"""The messages of live peers; `sub2sub.live.wire.format` and docs/live-wire.md define them as bytes.
 
 A request and its reply carry the same exchange number. A reply to an exchange that is not open is ignored.
 """

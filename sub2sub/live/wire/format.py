@@ -1,7 +1,8 @@
 """The wire format of live Sub-2-Sub peers: their kinds of messages, in the frames of `framing`.
 
-docs/live.md describes it. `to` and `from` are sequence IDs, or the numbers of nodes that only publish. The
-same peers are mentioned many times, so a descriptor is a short string of bytes, whose decoded form is cached.
+docs/live-wire.md describes it. `to` and `from` are sequence IDs, or the numbers of nodes that only publish.
+The same peers are mentioned many times, so a descriptor is a short string of bytes, whose decoded form is
+cached.
 """
 
 from __future__ import annotations
