@@ -1,4 +1,4 @@
-"""The wire format of live CAMCAST processes: `sub2sub.live.wire.framing` and this table (docs/live-wire.md)."""
+"""The wire format of live CAMCAST processes: frames as `sub2sub.live.wire.framing`, docs/live-wire.md."""
 
 from __future__ import annotations
 
