@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any
 
 from sub2sub.live.core import messages as m
@@ -46,23 +46,28 @@ class JoiningHost(Host):
         super().__init__(*arguments)
         self.contacts: list[Descriptor] = []
         self.hosts = LostHosts()
-        self._asking: asyncio.Task[None] | None = None
+        self._asking: dict[str, asyncio.Task[None]] = {}
 
     def seek_others(self, core: Core) -> None:
         """Ask for a contact, or a host that fell silent, if it is time; call this in each tick of a core."""
-        wants_contact = core.wants_contact()
-        if self._asking:
-            return
-        if wants_contact:
-            self._asking = asyncio.create_task(self._ask_again(core))
-        elif lost := self.hosts.due(self._cycles(), lambda to: not self.connections.backs_off(to)):
-            self._asking = asyncio.create_task(self._ask_lost(core, lost))
+        if core.wants_contact() and "contact" not in self._asking:
+            self._ask("contact", self._ask_again(core))
+        if "lost" not in self._asking:  # a host that stays silent keeps nobody from a contact
+            lost = self.hosts.due(self._cycles(), lambda to: not self.connections.backs_off(to))
+            if lost:
+                self._ask("lost", self._ask_lost(core, lost))
+
+    def _ask(self, name: str, question: Coroutine[Any, Any, None]) -> None:
+        """Ask, and note that this is under way."""
+        self._asking[name] = asyncio.create_task(question)
+        self._asking[name].add_done_callback(lambda task: self._asking.pop(name, None))
 
     async def stop_asking(self) -> None:
-        """End the question that is under way."""
-        if self._asking:
-            self._asking.cancel()
-            await asyncio.gather(self._asking, return_exceptions=True)
+        """End the questions that are under way."""
+        questions = list(self._asking.values())
+        for each in questions:
+            each.cancel()
+        await asyncio.gather(*questions, return_exceptions=True)
 
     def _bootstrap(self) -> list[Address]:
         """The addresses that the user has given."""
@@ -110,19 +115,14 @@ class JoiningHost(Host):
         except ConnectionError:
             if peer and not use_contact:
                 self._drop_contacts([peer])
-        finally:
-            self._asking = None
         if answered:
             core.introduce(answered)
 
     async def _ask_lost(self, core: Core, lost: Address) -> None:
         """Ask a host that fell silent for peers: if it is there again, a partition may be over."""
-        try:
-            with contextlib.suppress(ConnectionError):
-                if answered := await self._meet(lost):
-                    core.introduce(answered)
-        finally:
-            self._asking = None
+        with contextlib.suppress(ConnectionError):
+            if answered := await self._meet(lost):
+                core.introduce(answered)
 
     def _note(self, peer: Descriptor, answered: bool) -> None:
         """Note whether a peer of another node has answered."""

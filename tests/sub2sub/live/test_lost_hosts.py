@@ -268,3 +268,26 @@ def test_nodes_at_rest_ask_nobody_and_a_dead_host_costs_little() -> None:
             assert 1 <= node.connections.counts["unreachable"] - before <= 11, "once in 30 s"
 
     lived(nodes, story())
+
+
+def test_a_host_that_stays_silent_keeps_nobody_from_a_contact() -> None:
+    nodes = Nodes(2)
+
+    async def story() -> None:
+        await nodes.join()
+        await asyncio.sleep(5.0)
+        node = nodes.nodes[1]
+        (core,) = node.cores.values()
+        nodes.network.cut = {(at(1)[0], at(9)[0])}
+        now = asyncio.get_running_loop().time()
+        lose(node.hosts, 9, now - 20.0, now)
+
+        async def ask() -> set[str]:
+            node.seek_others(core)
+            core.wants_contact = lambda: True  # type: ignore[method-assign]
+            node.seek_others(core)
+            return set(node._asking)
+
+        assert await nodes.machines[1].start(ask()) == {"lost", "contact"}
+
+    lived(nodes, story())
