@@ -15,7 +15,7 @@ repeats its own. Otherwise it and the members that it served would form a separa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from hierarchy.contacts import Contact, Send, Sends
 from hierarchy.membership.scamp.scamp_messages import (
@@ -211,9 +211,8 @@ class ScampPeer:
     def subscribe(self, extra: int, cycle: int, dice: Dice, holders: list[Contact] | None = None) -> Sends:
         """Ask the first member that answers to spread the lease; a new one if the old one has expired.
 
-        A request within a lease is for that lease. If it were for a longer one, members that have this one
-        in their views would not know it, and would drop it too early. `holders` may answer, too: members
-        that had this one in their views; by default those that have it.
+        A request within a lease is for that lease: members that have this one in their views would not know
+        a longer one. `holders`, members that had this one in their views, may answer, too.
         """
         s, self._holders = self.settings, self.inward if holders is None else holders
         end = cycle + s.lease + dice.next_below(s.lease // 2 + 1)
@@ -247,7 +246,7 @@ class ScampPeer:
                     for other in message.by:
                         yield from self.keep(other, message.lease, cycle)
             case Dropped():
-                self._forget_holder(sender)
+                _remove(self.inward, [holder.id for holder in self.inward], sender)
             case Beat():
                 self.heard = cycle
             case Weigh():
@@ -336,10 +335,7 @@ class ScampPeer:
         return ways[-1].peer
 
     def _take_copy(self, copy: Copy, cycle: int, dice: Dice) -> Sends:
-        """Keep a copy with probability 1/(1 + size of the view), or forward it.
-
-        An entry by an old lease does not count, and is replaced.
-        """
+        """Keep a copy with probability 1/(1 + size of the view, without an entry by an old lease)."""
         if copy.steps == 0:
             return
         earlier = self._earlier(copy, cycle)
@@ -378,19 +374,7 @@ class ScampPeer:
 
     def drop(self, id: int) -> bool:
         """Remove a member from the view, the last one takes its place; return whether it was there."""
-        for place, link in enumerate(self.view):
-            if link.peer.id == id:
-                self.view[place] = self.view[-1]
-                self.view.pop()
-                return True
-        return False
-
-    def _forget_holder(self, id: int) -> None:
-        for place, holder in enumerate(self.inward):
-            if holder.id == id:
-                self.inward[place] = self.inward[-1]
-                self.inward.pop()
-                return
+        return _remove(self.view, [link.peer.id for link in self.view], id)
 
     def _take_total(self, sender: int, message: Weighed) -> None:
         """Divide the weight of a link by the total weight of all links to that member.
@@ -405,3 +389,11 @@ class ScampPeer:
     def lease_left(self, cycle: int) -> int:
         """Cycles until its own subscription ends."""
         return max(self.lease_end - cycle, 0)
+
+
+def _remove(entries: list[Any], ids: list[int], id: int) -> bool:
+    """Remove the first entry with an ID, the last one takes its place; return whether it was there."""
+    if id in ids:
+        entries[ids.index(id)] = entries[-1]
+        entries.pop()
+    return id in ids

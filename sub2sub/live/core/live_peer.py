@@ -66,8 +66,7 @@ class Core:
     accepts : callable, optional
         Whether to take an event; others are neither delivered nor forwarded.
     bound : bool
-        Whether IDs are bound to certificates. If not, a wary peer among other hosts never rests
-        (`sub2sub.ring.rest`): attackers around it could keep its ring view unchanged.
+        Whether IDs are bound to certificates. If not, a wary peer among other hosts never rests.
     note : callable, optional
         Called with each peer that was asked something, and whether it has answered.
 
@@ -104,8 +103,7 @@ class Core:
         bound: bool = False,
         note: Callable[[Descriptor, bool], None] = lambda peer, answered: None,
     ) -> None:
-        self.own, self.deliver, self.settings = own, deliver, settings or CoreSettings()
-        self.note = note
+        self.own, self.deliver, self.note, self.settings = own, deliver, note, settings or CoreSettings()
         safe = bound or not self.settings.wary or is_local(own.address)
         self.calm = self.settings.overlay.calm if safe else 0
         overlay = self.settings.overlay
