@@ -73,8 +73,9 @@ class LostHosts:
         if returned := self.lost.pop(place, None):
             first = now - returned.span
         self.answering[place] = Acquaintance(address, first, now)
-        if len(self.answering) > ANSWERING:
-            del self.answering[min(self.answering, key=lambda each: self._rank(self.answering[each], now))]
+        if len(self.answering) > ANSWERING:  # several at once: to find the last of all takes time
+            ranked = sorted(self.answering.items(), key=lambda item: self._rank(item[1], now))
+            self.answering = dict(ranked[len(ranked) - ANSWERING * 3 // 4 :])
 
     def silent(self, address: Address, now: float) -> None:
         """Note that a question was not answered."""

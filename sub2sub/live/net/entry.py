@@ -78,8 +78,9 @@ class EntrySearch:
 
     Attributes
     ----------
-    avoid : set of addresses
-        Those that were silent: they are not asked again, but subscribers there are still handed the event.
+    avoid : set of (address, bool)
+        Those that were silent, and whether they were handed the event. Nobody is asked there again, and
+        after the event itself was not answered, nobody is handed it there.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class EntrySearch:
         hedge: float,
     ) -> None:
         self.event, self.walk, self.request, self.hedge = event, walk, request, hedge
-        self.avoid: set[object] = set()
+        self.avoid: set[tuple[object, bool]] = set()
         self.entries: list[int] = []
         self.silent: list[Descriptor] = []
         self.heard: list[Descriptor] = []
@@ -132,11 +133,16 @@ class EntrySearch:
             if place_of(move.peer.address) in self._places:
                 if move.hand_over:
                     self._passed_over.append(move)
-            elif move.hand_over or move.peer.address not in self.avoid:
+            elif not self._is_avoided(move):
                 break
         if (move is None or not move.hand_over) and self._passed_over:
             return self._passed_over.pop(0)
         return move
+
+    def _is_avoided(self, move: Move) -> bool:
+        assert move.peer is not None
+        address = move.peer.address
+        return (address, True) in self.avoid or (not move.hand_over and (address, False) in self.avoid)
 
     def _hands_over(self) -> bool:
         return any(move.hand_over for move in self._pending.values())
@@ -151,7 +157,7 @@ class EntrySearch:
             answer = task.result()
             if answer is None:
                 self.silent.append(move.peer)
-                self.avoid.add(move.peer.address)
+                self.avoid.add((move.peer.address, move.hand_over))
             else:
                 self.answered += 1
             if isinstance(answer, m.Taken) and answer.took:

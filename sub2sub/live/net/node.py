@@ -306,7 +306,7 @@ class Node(JoiningHost):
     async def _walk(self, event: m.Event) -> Published:
         """Find peers that want an event, and hand it over; if nobody is found, begin anew at the contact."""
         told: dict[int, Any] = {}  # what peers have answered: nobody is asked twice
-        silent: set[object] = set()
+        silent: set[tuple[object, bool]] = set()
         published = await self._search(event, told, silent, relents=True)
         if published.entry is None and self.contact:
             try:
@@ -320,7 +320,7 @@ class Node(JoiningHost):
         return published
 
     async def _search(
-        self, event: m.Event, told: dict[int, Any], silent: set[object], relents: bool = False
+        self, event: m.Event, told: dict[int, Any], silent: set[tuple[object, bool]], relents: bool = False
     ) -> Published:
         """Search once, and note answers and silent addresses; `relents`: in spite of back-off, at first."""
         walk = Walk(event.point, PublisherSettings())

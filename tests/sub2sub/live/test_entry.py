@@ -82,6 +82,23 @@ def test_a_publisher_that_begins_anew_asks_nobody_again() -> None:
     live_virtually(test)
 
 
+def test_after_an_event_was_not_answered_nobody_is_handed_it_at_that_address() -> None:
+    """Two subscribers of a node that had crashed were each waited for twice: more than six cycles."""
+
+    async def test() -> None:
+        silent = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)  # never answers
+        gone = [Descriptor.of(id, [0.0], [1.0], silent.sockets[0].getsockname()) for id in (1, 2)]
+        async with Node(attributes=1, period=1000.0) as contact:
+            (await contact.subscribe([2.0], [3.0])).core.join(gone)
+            async with Node(attributes=1, reply=5.0, contact=contact.address) as publisher:
+                began = asyncio.get_running_loop().time()
+                assert (await publisher.publish([0.5])).outcome == "unknown"
+                assert 5.0 <= asyncio.get_running_loop().time() - began < 8.0
+        silent.close()
+
+    live_virtually(test)
+
+
 def test_an_event_is_handed_to_two_entries_so_that_one_cannot_swallow_it() -> None:
     """One of two peers takes it and passes nothing on; whichever is asked first, both get it."""
 
