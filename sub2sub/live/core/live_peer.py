@@ -144,9 +144,9 @@ class Core:
         """Cycles so far."""
         return self.clock.turn
 
-    def join(self, contacts: Iterable[Descriptor]) -> None:
-        """Take some peers as first random links."""
-        self.random.join([peer for peer in contacts if peer.d == self.own.d], self.now)
+    def join(self, contacts: Iterable[Descriptor], age: int = 0) -> None:
+        """Take some peers as first random links, which were heard from so long ago."""
+        self.random.join([peer for peer in contacts if peer.d == self.own.d], self.now - age)
 
     def enter(self, contacts: Iterable[Descriptor]) -> list[m.Send]:
         """Ask contacts, and peers that they name, for ring neighbours instead of waiting for gossip."""

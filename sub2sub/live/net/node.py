@@ -175,7 +175,7 @@ class Node(JoiningHost):
             note=self._note,
         )  # fmt: skip
         core.join(each.own for each in self.subscriptions.values())
-        core.join(contacts)
+        core.join(contacts, age=wire.UNIT)  # nobody knows when they were heard from, so they have to answer
         subscription.own, subscription.core = own, core
         self.cores[own.id], self.subscriptions[own.id] = core, subscription
         self.dispatch(core, core.enter([*contacts, *(each.own for each in self.cores.values())]))

@@ -10,6 +10,8 @@ import pytest
 
 from sub2sub.errors import InputError
 from sub2sub.live import Node, Received
+from sub2sub.live.wire.format import UNIT
+from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live, live_virtually, until
 
 
@@ -108,5 +110,17 @@ def test_a_tick_that_fails_is_counted_and_does_not_stop_the_clock(monkeypatch: p
             monkeypatch.setattr(broken.core, "tick", lambda draws: 1 / 0)
             before = whole.core.turn
             await until(lambda: node.counts["broken ticks"] > 1 and whole.core.turn > before + 1)
+
+    live(test)
+
+
+def test_contacts_of_a_new_peer_do_not_pass_for_peers_that_were_just_heard_from() -> None:
+    """A peer that had changed told neighbours of the dead as if it had heard from them."""
+
+    async def test() -> None:
+        async with Node(attributes=1, period=1000.0) as node:
+            node.contacts = [Descriptor.of(7, [0.0], [1.0], ("127.0.0.1", 9))]
+            core = (await node.subscribe([0.0], [1.0])).core
+            assert [core.now - link.stamp for link in core.random.view] == [UNIT]
 
     live(test)
