@@ -6,7 +6,7 @@ from typing import Any
 
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.node import Node
-from sub2sub.live.net.subscriptions import Received, Subscription
+from sub2sub.live.net.subscriptions import Received
 from sub2sub.live.virtual.attackers import ATTACKS
 from sub2sub.live.virtual.faults import FAULTS, FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant
@@ -27,7 +27,6 @@ class Subscriber(Participant):
         super().__init__(history, number)
         self.boxes: list[Box] = [self._draw_box() for _ in range(history.dice.choice([1, 1, 1, 2]))]
         self.node: Node
-        self.subscribed: list[Subscription]  # in the order of the boxes, whatever they have changed to
 
     def _draw_box(self) -> Box:
         dice = self.history.dice
@@ -39,10 +38,8 @@ class Subscriber(Participant):
         node = self.new_node((contact.host, PORT) if contact else None)
         await node.__aenter__()
         self.node = node
-        self.subscribed = [
+        for number, (low, high) in enumerate(self.boxes):
             await node.subscribe(low, high, self._note(number))
-            for number, (low, high) in enumerate(self.boxes)
-        ]
 
     def new_node(self, contact: Any) -> Node:
         """A node at this participant's address."""
@@ -58,7 +55,8 @@ class Subscriber(Participant):
     def change(self, number: int) -> None:
         """Subscribe to something else in the place of one subscription."""
         self.boxes[number] = self._draw_box()
-        self.machine.start(self.node.change(self.subscribed[number], *self.boxes[number]))
+        subscription = list(self.node.subscriptions.values())[number]
+        self.machine.start(self.node.change(subscription, *self.boxes[number]))
 
     def _note(self, number: int) -> Any:
         heard: set[bytes] = set()

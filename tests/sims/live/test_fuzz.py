@@ -54,11 +54,6 @@ def test_all_is_well_after_every_history(protocol: str, block: int) -> None:
         assert not outcome.violations, f"replay with: {again}"
 
 
-def test_a_second_change_is_of_the_same_subscription() -> None:
-    """The harness took another one of the node for it, and found fault with events of the first."""
-    assert not live_through("sub2sub", 7100107)[0].violations
-
-
 @pytest.mark.parametrize("seed", [113, 154])
 def test_members_stay_in_tables_once_all_is_whole(seed: int) -> None:
     """Found by a longer search: an event after a storm, a lease that ends while others are cut off."""
