@@ -60,9 +60,9 @@ demo: $(CORE)
 	@echo "out/index.html has the first part: ten thousand peers build rings, lose a tenth, heal. More is coming."
 	"$(BIN)/sub2sub" compare --quick --seeds 3 --out out/compare
 	[ -e "$(READY)" ] || $(INSTALL) --no-build-isolation -e ".[sims,spark]"
-	[ -e out/power-law-3/manifest.json ] || "$(BIN)/sub2sub" workload generate --spec power-law-3 --subscribers 10000 --events 10000 --spark --out out/power-law-3
-	"$(BIN)/sub2sub" workload match out/power-law-3 --spark
-	"$(BIN)/sub2sub" stats out/power-law-3 --spark --out out/statistics
+	[ -e out/power-law-3/events/_SUCCESS ] || "$(BIN)/sub2sub" workload generate --spec power-law-3 --subscribers 10000 --events 10000 --overwrite --out out/power-law-3
+	"$(BIN)/sub2sub" workload match out/power-law-3
+	"$(BIN)/sub2sub" stats out/power-law-3 --out out/statistics
 	"$(BIN)/sub2sub" report out/demo out/compare out/statistics --out out/index.html --title "Rings of ten thousand, what topics and ranges cost, ring statistics"
 
 # Without network access, and a warning is an error.

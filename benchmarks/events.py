@@ -22,16 +22,17 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.events.audience import audience, batches, half_open
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import below, draw, peer_key
+from sub2sub.compiled.common.views import empty_views
+from sub2sub.compiled.events.audience import audience, batches, half_open
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.geometry.matching import match_boxes
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import below, draw, peer_key
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.views import empty_views
+from sub2sub.peers.settings import DisseminationSettings
 from workloads import named
 
 NEAR, RANDOM, TRIES = 16, 20, 2_000

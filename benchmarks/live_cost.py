@@ -52,8 +52,7 @@ async def main():
     low = rng.random((peers, 2)) * 0.8
     high, points = np.minimum(low + rng.random((peers, 2)) * 0.5, 1.0), rng.random((500, 2))
     limits = Limits(
-        connect=10, answer=max(10.0, 3 * period), idle=max(60.0, 20 * period), per_address=512,
-        most_back_off=2.0,
+        connect=10, answer=max(10.0, 3 * period), idle=max(60.0, 20 * period), most_back_off=2.0,
     )
     nodes = []
     for k in range(peers):

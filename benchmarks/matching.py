@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import workloads
-from sub2sub.kernels.compilation import kernel
+from sub2sub.compiled.machinery.compilation import kernel
 from workloads import Attribute, Spec
 from workloads.match.bitmaps import Bitmaps
 from workloads.match.event_tree import EventTree, leaves_reached, rank_widths

@@ -25,15 +25,15 @@ import numpy as np
 
 from sims.engine.checkpoint import load_checkpoint, save_checkpoint
 from sims.observers.rings import rings_in_place
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.events.dissemination import disseminate
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.threads import threads
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.geometry.matching import Members, match
-from sub2sub.kernels.threads import threads
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.ring.settings import RingSettings
+from sub2sub.peers.settings import OverlaySettings, RingSettings
 from workloads import named
 
 TEST_EVENTS, ENOUGH, SMALL, EVERY = 2_000, 0.999, 10_000, 10

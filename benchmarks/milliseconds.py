@@ -12,11 +12,12 @@ import time
 import numpy as np
 
 from sims.config.interests import WorkloadSettings
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.overlay.links import Links
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.timing.settings import Timing
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.timing.settings import Timing
+from sub2sub.peers.settings import DisseminationSettings
 
 NETWORKS = {
     "hops": None,

@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from hierarchy.camcast import Communities, Tables
 from hierarchy.live.swarm import Swarm
 from hierarchy.membership import Membership, SemiStructured, Structured, Unstructured
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
 
 KINDS = {"unstructured": Unstructured, "semi-structured": SemiStructured, "structured": Structured}
 

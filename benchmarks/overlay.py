@@ -23,10 +23,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sub2sub.kernels.threads import use_threads
-from sub2sub.overlay.layer import Layer
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.compiled.common.layer import Layer
+from sub2sub.compiled.common.threads import use_threads
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
+from sub2sub.peers.settings import OverlaySettings
 from workloads import named
 
 # Measured on one core of a Zen 4, processor time of the best cycles: peers that PeerSim 1.0.5 steps in a

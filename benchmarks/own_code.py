@@ -3,7 +3,7 @@
     NUMBA_NUM_THREADS=1 python benchmarks/own_code.py
 
 Push-sum is the protocol of `examples/push_sum.py`, a `PerPeer` over CYCLON. The distance is a function of two
-boxes with two attributes, given to `Overlay.of(proximity=...)`: plain, compiled by numba, and VICINITY's own.
+boxes with two attributes, given to `Overlay.of(proximity=...)`, beside VICINITY's own.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
 from sub2sub import Overlay, Stack
-from sub2sub.cyclon.layer import Cyclon
+from sub2sub.compiled.cyclon.layer import Cyclon
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 from push_sum import PushSum
@@ -53,7 +52,7 @@ def main() -> None:
 
     n = 1_000
     low = np.random.default_rng(1).random((n, 2)) * 0.7
-    for name, distance in (("plain", apart), ("compiled", numba.njit(apart)), ("VICINITY's own", None)):
+    for name, distance in (("of one's own", apart), ("of VICINITY", None)):
         seconds = per_cycle(Overlay.of(low, low + 0.3, seed=1, proximity=distance))
         print(f"overlay, {n:,} peers, distance {name}: {seconds:.3f} s a cycle", flush=True)
     per_cycle(Overlay.of(low, low + 0.3, seed=1, proximity=counted))

@@ -20,9 +20,9 @@ import numba
 import numpy as np
 
 from sub2sub import Network, Overlay, OverlaySettings, Population
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.kernels.threads import use_threads
-from sub2sub.ring.peer import RingPeer
+from sub2sub.compiled.common.threads import use_threads
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.peers.ring import RingPeer
 from workloads import named
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from sub2sub import Overlay, OverlaySettings, Population
-from sub2sub.kernels.threads import threads, use_threads
+from sub2sub.compiled.common.threads import threads, use_threads
 from workloads import named
 
 

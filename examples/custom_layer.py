@@ -2,7 +2,7 @@
 
 Every peer has a number. Once per cycle it contacts a random neighbour, and both replace their numbers by the
 mean of the two. All numbers converge to the mean of all. A layer keeps its state in arrays, draws random
-numbers only from `sub2sub.kernels.randomness`, and returns its state for checkpoints. Then faults,
+numbers only from `sub2sub.compiled.common.randomness`, and returns its state for checkpoints. Then faults,
 checkpoints and traffic tables work as for other layers.
 """
 
@@ -17,11 +17,12 @@ import numpy as np
 
 from sims.engine import Schedule, Simulation, Stack
 from sims.engine.faults import Crash
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
-from sub2sub.overlay.network import Network, reaches
-from sub2sub.overlay.views import peer_of, table_links
+from sub2sub.compiled.common.network import Network, reaches
+from sub2sub.compiled.common.randomness import below, draw, peer_key
+from sub2sub.compiled.common.views import peer_of, table_links
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.compiled.machinery.compilation import kernel
+from sub2sub.peers.draws import cycle_key, stream_number
 
 
 @kernel

@@ -1,8 +1,7 @@
 """VICINITY with a custom distance: peers that are near on a map and have similar interests.
 
 The distance is a function of two profiles, arrays of any numbers: here the ends of a range and a position on
-the map. If numba compiles it, it becomes part of the compiled exchange. A plain function gives the same
-links, but Python calls it for every pair that is compared.
+the map. Python calls it for every pair that is compared, so `numba.njit` is worth its while.
 
 `Overlay.of(lows, highs, proximity=distance)` does the same for the subscriptions of Sub-2-Sub's overlay.
 """
@@ -13,9 +12,9 @@ import numba
 import numpy as np
 
 from sub2sub import Stack, VicinitySettings
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.overlay.layer import Layer
-from sub2sub.vicinity.nearest import Nearest
+from sub2sub.compiled.common.layer import Layer
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.overlay.nearest import Nearest
 
 PEERS, INTEREST_MATTERS = 1_000, 5.0
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from sims.engine import Simulation
 from sims.engine.faults import Crash
 from sub2sub import PerPeer, Random, Stack
-from sub2sub.cyclon.layer import Cyclon
+from sub2sub.compiled.cyclon.layer import Cyclon
 
 
 class PushSum(PerPeer):

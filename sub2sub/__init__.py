@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sub2sub.cyclon.settings import CyclonSettings
+    from sub2sub.compiled.common.layer import Layer
+    from sub2sub.compiled.common.links import Links
+    from sub2sub.compiled.common.network import Network
+    from sub2sub.compiled.events.dissemination import disseminate
+    from sub2sub.compiled.events.outcome import Outcome, gini
+    from sub2sub.compiled.events.publishing import Walks, find_entry
     from sub2sub.errors import InputError
-    from sub2sub.events.dissemination import DisseminationSettings, disseminate
-    from sub2sub.events.outcome import Outcome, gini
-    from sub2sub.events.published import Published
-    from sub2sub.events.publishing import PublisherSettings, Walks, find_entry
-    from sub2sub.events.tables import Table
     from sub2sub.geometry.attributes import Bool, Enum, Float, Int, String
     from sub2sub.geometry.boxes import (
         closed,
@@ -31,18 +31,26 @@ if TYPE_CHECKING:
     from sub2sub.geometry.regions import Regions, minimal_regions
     from sub2sub.geometry.space import AttributeSpace, Ranges
     from sub2sub.geometry.widths import typical_widths
-    from sub2sub.kernels.dice import Random
-    from sub2sub.overlay.layer import Layer
-    from sub2sub.overlay.links import Links
-    from sub2sub.overlay.network import Network
-    from sub2sub.overlay.overlay import Overlay, OverlaySettings
+    from sub2sub.overlay.overlay import Overlay
     from sub2sub.overlay.per_peer import PerPeer
     from sub2sub.overlay.population import Population
+    from sub2sub.overlay.published import Published
     from sub2sub.overlay.stack import Stack
-    from sub2sub.ring.settings import Partner, RingSettings
+    from sub2sub.overlay.tables import Table
+    from sub2sub.peers.draws import Random
+    from sub2sub.peers.settings import (
+        CyclonSettings,
+        DisseminationSettings,
+        OverlaySettings,
+        Partner,
+        PublisherSettings,
+        RingSettings,
+        VicinitySettings,
+    )
+    from sub2sub.rings.ring_index import RingIndex, RingLinks
+    from sub2sub.rings.ring_view import RingNeighbours, RingView
     from sub2sub.rings.selection import RingSelection, select_ring
     from sub2sub.rings.true_rings import Neighbours, ring_neighbours, true_rings
-    from sub2sub.vicinity.settings import VicinitySettings
 
 _NAMES = {
     "geometry.attributes": ("Bool", "Enum", "Float", "Int", "String"),
@@ -55,30 +63,38 @@ _NAMES = {
         "overlaps",
         "subtract",
     ),
-    "cyclon.settings": ("CyclonSettings",),
-    "events.dissemination": ("DisseminationSettings", "disseminate"),
+    "compiled.events.dissemination": ("disseminate",),
     "errors": ("InputError",),
-    "overlay.links": ("Links",),
+    "compiled.common.links": ("Links",),
     "geometry.matching": ("Members", "match"),
     "geometry.moments": ("Date", "Timestamp"),
-    "overlay.network": ("Network",),
-    "events.outcome": ("Outcome", "gini"),
-    "overlay.overlay": ("Overlay", "OverlaySettings"),
+    "compiled.common.network": ("Network",),
+    "compiled.events.outcome": ("Outcome", "gini"),
+    "overlay.overlay": ("Overlay",),
     "overlay.population": ("Population",),
-    "events.published": ("Published",),
-    "events.tables": ("Table",),
-    "kernels.dice": ("Random",),
-    "overlay.layer": ("Layer",),
+    "overlay.published": ("Published",),
+    "overlay.tables": ("Table",),
+    "peers.draws": ("Random",),
+    "peers.settings": (
+        "CyclonSettings",
+        "DisseminationSettings",
+        "OverlaySettings",
+        "Partner",
+        "PublisherSettings",
+        "RingSettings",
+        "VicinitySettings",
+    ),
+    "compiled.common.layer": ("Layer",),
     "overlay.per_peer": ("PerPeer",),
     "overlay.stack": ("Stack",),
-    "events.publishing": ("PublisherSettings", "Walks", "find_entry"),
+    "compiled.events.publishing": ("Walks", "find_entry"),
     "geometry.regions": ("Regions", "minimal_regions"),
     "rings.true_rings": ("Neighbours", "ring_neighbours", "true_rings"),
-    "ring.settings": ("Partner", "RingSettings"),
+    "rings.ring_index": ("RingIndex", "RingLinks"),
     "rings.selection": ("RingSelection", "select_ring"),
+    "rings.ring_view": ("RingNeighbours", "RingView"),
     "geometry.space": ("AttributeSpace", "Ranges"),
     "geometry.widths": ("typical_widths",),
-    "vicinity.settings": ("VicinitySettings",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 
@@ -108,8 +124,12 @@ __all__ = [
     "Random",
     "Ranges",
     "Regions",
+    "RingIndex",
+    "RingLinks",
+    "RingNeighbours",
     "RingSelection",
     "RingSettings",
+    "RingView",
     "Stack",
     "String",
     "Table",

@@ -1,4 +1,4 @@
-"""Makes the tables in this folder from two package indices of Debian 12 ("bookworm").
+"""Makes the tables of `sims/examples/debian` from two package indices of Debian 12 ("bookworm").
 
     lz4 -dc .../dists_bookworm_main_binary-amd64_Packages.lz4 > main
     lz4 -dc .../dists_bookworm-security_main_binary-amd64_Packages.lz4 > security
@@ -23,7 +23,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 ROWS = 2000
-HERE = Path(__file__).parent
+DATA = Path(__file__).parents[2] / "sims" / "examples" / "debian"
 
 
 def packages(file: str) -> Iterator[dict[str, str]]:
@@ -116,7 +116,7 @@ def main(main_index: str, security_index: str) -> None:
 
 def write(name: str, head: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
     """Write a table."""
-    with (HERE / name).open("w", newline="", encoding="utf-8") as file:
+    with (DATA / name).open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([head, *rows])
 
 

@@ -2,7 +2,7 @@
 
 Milliseconds one way: the great circle between two cities at 100 km per millisecond (light in fibre covers
 200; cables take detours), plus 3 ms for the access networks at both ends. `share` is the percentage of hosts
-in each region. Prints `regions.csv`.
+in each region. Prints `sims/examples/network/regions.csv`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 CAMCAST, Section 5.1. A process has one `CommunityManager`, which returns a `Community` for each topic. The
 first subscription or publication makes the process a member; it leaves when it has no subscription left and
-has stopped publishing. A `Transport` carries events: `hierarchy.membership.SimulatedTransport`, or live
-peers. `hierarchy.live.Process` and `SimulatedProcess` have the same methods with `await`.
+has stopped publishing. A `Transport` carries events: `hierarchy.membership.SimulatedTransport`, or one's own.
+Over TCP, `hierarchy.live.Process` has the same methods with `await`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from sub2sub.errors import InputError
-from sub2sub.overlay.sizes import MAX_DATA
+from sub2sub.peers.descriptors import MAX_DATA
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ Subscriber = Callable[[Event], None]
 
 @runtime_checkable
 class Transport(Protocol):
-    """The network that communities need: simulated, or of live peers."""
+    """The network that communities need."""
 
     def join(self, process: int, topic: str, deliver: Subscriber) -> None:
         """Make a process a member of a community; `deliver` is called for each of its events, once."""
@@ -129,7 +129,7 @@ class CommunityManager:
         if not isinstance(process, int):
             raise InputError(f"process: expected the number of a process, got {process!r}")
         if not isinstance(transport, Transport):
-            raise InputError(f"transport: expected a SimulatedTransport or LiveTransport, got {transport!r}")
+            raise InputError(f"transport: expected a SimulatedTransport, got {transport!r}")
         self.process = process
         self.transport = transport
         self._communities: dict[str, Community] = {}

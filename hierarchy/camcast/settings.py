@@ -12,88 +12,14 @@ only rounding down gives Table 2 of the paper. `rounding="up"` is the other inte
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import ceil, floor, log
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hierarchy.peers.settings import TopicSettings
 from hierarchy.topics import TopicTree
-from sub2sub.errors import InputError, require
-
-
-@dataclass(frozen=True)
-class TopicSettings:
-    """Settings of one community. The defaults are those of the paper's simulations (Section 6.1.1).
-
-    Attributes
-    ----------
-    c : float
-        Targets within the community beyond ln N; reliability there tends to exp(-exp(-c)).
-    g : float
-        Expected number of processes that act as links for one event, p_sel = g/N; at least 1.
-    a : float
-        Expected number of super-processes to which a link sends, p_a = a/z; 1 to z.
-    z : int
-        Size of the super-topic table.
-    tau : int
-        If a check leaves at most this many entries in a super-topic table, it is refilled; 0 to z.
-    b : float, optional
-        Topic tables of (b + 1) ln N entries, as in the technical report, instead of ln N + c.
-    p_sel : float, optional
-        A fixed p_sel for communities of any size (Section 6.2 varies it).
-    rounding : "down" or "up"
-        Rounding of ln N + c to a number of targets.
-
-    Examples
-    --------
-    >>> s = TopicSettings()
-    >>> s.fanout(1000), s.table_size(1000), s.select(1000), round(s.forward, 3)
-    (11, 11, 0.005, 0.333)
-    """
-
-    c: float = 5.0
-    g: float = 5.0
-    a: float = 1.0
-    z: int = 3
-    tau: int = 1
-    b: float | None = None
-    p_sel: float | None = None
-    rounding: Literal["down", "up"] = "down"
-
-    def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
-        require(self, c=0, g=1, z=1, b=0, p_sel=(0, 1))
-        require(self, a=(1, self.z), tau=(0, self.z))
-        if self.rounding not in ("down", "up"):
-            raise InputError(f"rounding: expected 'down' or 'up', got {self.rounding!r}")
-
-    def fanout(self, n: int) -> int:
-        """Targets within a community of n: ln n + c, rounded."""
-        return max(1, self._round(log(n) + self.c)) if n > 0 else 0
-
-    def table_size(self, n: int) -> int:
-        """Entries of a topic table in a community of n."""
-        if self.b is None or n <= 0:
-            return self.fanout(n)
-        return max(1, self._round((self.b + 1) * log(n)))
-
-    def select(self, n: int) -> float:
-        """p_sel in a community of n."""
-        return self.p_sel if self.p_sel is not None else min(1.0, self.g / n) if n > 0 else 0.0
-
-    @property
-    def forward(self) -> float:
-        """p_a."""
-        return self.a / self.z
-
-    def _round(self, x: float) -> int:
-        return floor(x) if self.rounding == "down" else ceil(x)
-
-
-SENDING_TO_ALL = TopicSettings(a=3, z=3)
-"""For small communities: with p_a below 1, their events often reach no super-process."""
+from sub2sub.errors import InputError
 
 Settings = TopicSettings | Mapping[str | int, TopicSettings]
 """Settings for all topics, or by topic, with the key "*" for the other topics."""

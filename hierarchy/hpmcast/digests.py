@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 
 from hierarchy.hpmcast.dissemination import Multicast
 from hierarchy.hpmcast.views import Views
+from sub2sub.compiled.common.network import Network, arrives
+from sub2sub.compiled.common.randomness import below, draw, peer_key
+from sub2sub.compiled.machinery.compilation import kernel, rule
 from sub2sub.errors import require
-from sub2sub.kernels.compilation import kernel, rule
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
-from sub2sub.overlay.network import Network, arrives
+from sub2sub.peers.draws import cycle_key, stream_number
 
 STREAM = stream_number("hpmcast digests")
 LEVEL, PER_TARGET = 0, 4  # draws: the level; then target, digest, request and event of each target

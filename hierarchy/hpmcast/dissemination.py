@@ -24,8 +24,8 @@ Differences from the paper:
   matches among the F participants that it chose. The paper leaves the weights open: here the estimate that
   came with the event counts as one round, F participants. Only the publisher matches a whole view, that of
   the highest level.
-- In a network with latencies (`sub2sub.timing`) every participant has its own timer, and gossips when it
-  fires. Hops are those of the first copy, not rounds.
+- In a network with latencies (`sub2sub.compiled.timing`) every participant has its own timer, and gossips
+  when it fires. Hops are those of the first copy, not rounds.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hierarchy.compiled.common.trace import Trace
 from hierarchy.hpmcast.gossiping import Audience, Buffers, Counts, Rules, World, enter, gossip, publish
 from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
-from hierarchy.trace import Trace
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import peer_key
+from sub2sub.compiled.machinery.compilation import kernel
+from sub2sub.compiled.timing.agenda import again, later, new_agenda, offer, sooner_than_first, take
+from sub2sub.compiled.timing.latency import Clock, next_beat
 from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
-from sub2sub.overlay.network import Network
-from sub2sub.timing.agenda import again, later, new_agenda, offer, sooner_than_first, take
-from sub2sub.timing.latency import Clock, next_beat
+from sub2sub.peers.draws import cycle_key, stream_number
 
 STREAM = stream_number("hpmcast")
 DEFAULT = Gossip()

@@ -3,6 +3,12 @@
 It moves down the levels whose rounds are over, chooses F random entries of its view and sends the event to
 those that it is for. `hierarchy.hpmcast.dissemination` runs all participants, in rounds or in time, and lists
 the differences from the paper.
+
+The number of rounds is Pittel's asymptote with loss and crashes (equations 4, 5 and 9). Pittel: *On spreading
+a rumor*, SIAM J. Applied Mathematics 47(1), 1987: log n (1/F + 1/log(F + 1)) + c + O(1) rounds infect all of
+n participants, each of which gossips to F others per round. Only F (1 - loss)(1 - crash) of these arrive. If
+a fraction p is interested and senders filter, the size of the system is n p and the fanout F p. The constant
+c, which the asymptote leaves open, is a setting, 0 by default.
 """
 
 from __future__ import annotations
@@ -12,15 +18,34 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.hpmcast.rounds import pittel_rounds
 from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
-from sub2sub.kernels.compilation import rule
-from sub2sub.kernels.randomness import below, draw
-from sub2sub.kernels.references import by_reference
-from sub2sub.overlay.network import Faults, arrives
-from sub2sub.timing.agenda import departure, offer
-from sub2sub.timing.latency import HOPS, Clock, travel
+from sub2sub.compiled.common.network import Faults, arrives
+from sub2sub.compiled.common.randomness import below, draw
+from sub2sub.compiled.machinery.compilation import kernel, rule
+from sub2sub.compiled.machinery.references import by_reference
+from sub2sub.compiled.timing.agenda import departure, offer
+from sub2sub.compiled.timing.latency import HOPS, Clock, travel
+
+
+@kernel
+def pittel_rounds(size, fanout, loss, crash, constant):
+    """Expected rounds to infect `size` participants with a fanout (equation 5; 9 with n p, F p).
+
+    Negative for a size below 1, and minus infinity if no participant can be infected: no round is needed.
+
+    Examples
+    --------
+    >>> round(pittel_rounds(100.0, 2.0, 0.0, 0.0, 0.0), 3)
+    6.494
+    >>> round(pittel_rounds(100.0, 2.0, 0.1, 0.05, 0.0), 3)
+    7.312
+    """
+    reached = fanout * (1.0 - loss) * (1.0 - crash)
+    if size <= 0.0 or reached <= 0.0:
+        return -np.inf
+    return np.log(size) * (1.0 / reached + 1.0 / np.log(reached + 1.0)) + constant
+
 
 AGAIN = 1 << 32  # first draw for repeated messages
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from hierarchy.hpmcast.dissemination import Multicast, disseminate
 from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
+from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
-from sub2sub.overlay.network import Network
 
 
 def broadcast_below(

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.hpmcast.membership.condensation import line_matches
 from hierarchy.hpmcast.membership.tables import Table
+from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.geometry.boxes import points
-from sub2sub.kernels.compilation import kernel
 
 
 class Views(NamedTuple):

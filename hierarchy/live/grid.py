@@ -1,10 +1,11 @@
 """A live peer of a P-Grid: when it meets others, and what it does with requests that are routed to it.
 
-The peer itself is `hierarchy.membership.pgrid.peer.GridPeer`. A meeting is computed by the one that is
+The peer itself is `hierarchy.peers.pgrid.GridPeer`. A meeting is computed by the one that is
 asked, on itself and on how the asker says it stands. Different from the simulator (see the table in
 docs/live.md):
 
-- A meeting draws in nobody else; those it would have become acquaintances, to be met in later cycles.
+- A meeting concerns two peers. Others that the simulator lets meet at the same time become acquaintances
+  of one of the two, and are met in later cycles.
 - A newcomer knows its gateway's address only, so its first acquaintances are the peer that gave it its
   place and those that peer refers to.
 - Two peers a cycle or so, of all, meet a gateway: it would be alone for ever if all that knew it had lost
@@ -19,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hierarchy.contacts import Contact, Send, Sends
-from hierarchy.membership.pgrid.peer import (
+from hierarchy.peers.contacts import Contact, Send, Sends
+from hierarchy.peers.pgrid import (
     GridPeer,
     Listed,
     Meet,
@@ -34,8 +35,8 @@ from hierarchy.membership.pgrid.peer import (
     meet,
     random_place,
 )
-from hierarchy.membership.pgrid.settings import PGridSettings
-from sub2sub.kernels.dice import Dice
+from hierarchy.peers.settings import PGridSettings
+from sub2sub.peers.draws import Dice
 
 PLACE, SEARCH, ANNOUNCE, ENTER = range(4)
 DEPTH = 16  # bits of a path at most; leaves part only while they are crowded, so far fewer

@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 
 from hierarchy.live import messages as m
 from hierarchy.live.grid import ANNOUNCE, ENTER, SEARCH, STEPS, Grid
-from hierarchy.live.member import SUPER_TURNS, Member
+from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
 from hierarchy.live.topic_graph import TopicGraph
 from hierarchy.membership.entrance import WAIT, decide
-from hierarchy.membership.pgrid.peer import key_of
-from hierarchy.membership.pgrid.settings import PGridSettings
-from sub2sub.kernels.dice import Dice
+from hierarchy.peers.pgrid import key_of
+from hierarchy.peers.settings import PGridSettings
 from sub2sub.live.core.suspects import Suspects
+from sub2sub.peers.draws import Dice
 
 BEGIN = 4  # cycles that the first gateway asks the others before it begins the overlay
 PATIENCE = 4  # cycles that a search may take
@@ -76,7 +76,6 @@ class GridMember(Member):
         s = settings or MemberSettings()
         super().__init__(own, deliver, replace(s, scamp=replace(s.scamp, contact_first=True)), graph=graph)
         self.keeps_scamp, self.refresh, self.rest = keeps_scamp, refresh, rest
-        self.backing.is_gateway = False  # gateways of a P-Grid are members of any topics
         self.grid = Grid(own, pgrid or PGridSettings())
         self.found: list[m.Contact] = []
         self.rank = rank
@@ -136,19 +135,19 @@ class GridMember(Member):
             yield from self.ask_part(dice)
             yield from self.check_contact(dice)
             yield from self.keep_view(dice)
-            yield from self.take_turns(SUPER_TURNS[:-1], dice)  # a search goes another way here
+            yield from self.keep_tables(dice)  # a search goes another way here
         if self._in and cycle >= self._announce_in:
             self._announce_in = cycle + grid.settings.lease // 2
             yield from self._request(ANNOUNCE, self.own.topic, dice)
         self._give_up_searches(dice)
         lost = not self._is_in or not self.topic_table() or (self.keeps_scamp and self.is_lost())
         short = lost or any(
-            table.chain and table.is_active() and not table.entries for table in self.super_tables()
+            table.chain and table.is_active() and not table.entries for table in self.above.tables
         )
         if cycle >= self._placed_in + self.rest and (cycle >= self._search_in or (short and cycle % 3 == 0)):
             self._search_in = cycle + self.refresh
             yield from self._request(ENTER if self.keeps_scamp else SEARCH, self.own.topic, dice, OWN)
-            for number, table in enumerate(self.super_tables()):
+            for number, table in enumerate(self.above.tables):
                 if table.chain and table.is_active():
                     yield from self._request(SEARCH, table.chain[0], dice, 0, number)
 
@@ -187,7 +186,7 @@ class GridMember(Member):
         """Whether it may publish: it is in, and knows somebody above or that nobody is there."""
         return self._is_in and all(
             table.entries or table.scope >= len(table.chain) or not table.is_active()
-            for table in self.super_tables()
+            for table in self.above.tables
         )
 
     def p_sel(self) -> float:
@@ -231,10 +230,9 @@ class GridMember(Member):
         if isinstance(message, m.Route):
             yield from self.grid.route(message, self.cycle, WANTED, dice)
 
-    def doubt_above(self, to: m.Contact, dice: Dice) -> m.Sends:
+    def _doubt_above(self, to: m.Contact, dice: Dice) -> m.Sends:
         """Check super-contacts, unless searches bring others."""
-        if self.keeps_scamp:
-            yield from super().doubt_above(to, dice)
+        return super()._doubt_above(to, dice) if self.keeps_scamp else iter(())
 
     def _request(self, wish: int, topic: str, dice: Dice, place: int = NOTHING, table: int = 0) -> m.Sends:
         """Route a request of this member; if it is served here, the answer is a message to itself."""
@@ -252,7 +250,6 @@ class GridMember(Member):
         if self.scamp.served:
             self._unheard.clear()
             self.scamp.contact = members[0] if members else self.scamp.contact
-            yield from self.scamp.link_to(members, self.settings.scamp.lease, self.cycle)
             return
         members = [each for each in members if self._unheard[each.id] < SILENCE]
         choice = decide(self.own.id, [each.id for each in members], self._failed_searches)
@@ -287,7 +284,7 @@ class GridMember(Member):
 
     def _listed_above(self, search: _Search, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
         """Accept members of a supertopic; if there are none, search for the next."""
-        tables = self.super_tables()
+        tables = self.above.tables
         if search.table >= len(tables):  # topics have other parents by now
             return
         table = tables[search.table]

@@ -3,31 +3,40 @@
 Whole, for communities, is what an event needs: everybody is in its community and may publish, and there is
 a way from every member along topic tables to all members of its community, and along super-topic tables to
 all members of the communities above.
+
+Three kinds: processes in one community each, `SeveralHistory` with members of several communities at once,
+and `TrialHistory`, in which one thing goes wrong at a time.
 """
 
 from __future__ import annotations
 
+import asyncio
+import random
+from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
 from hierarchy.camcast.community import Event
-from hierarchy.camcast.settings import TopicSettings
-from hierarchy.live.attackers import ATTACKS
-from hierarchy.live.candidates import MOST as MOST_CANDIDATES
-from hierarchy.live.dependants import MOST as MOST_DEPENDANTS
-from hierarchy.live.events import Events
+from hierarchy.live.failures import MOST_UNSENT, SPACE
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings, supertopics
-from hierarchy.live.process import Process
-from hierarchy.live.unsent import MOST as MOST_UNSENT
-from hierarchy.live.unsent import SPACE as SPACE_UNSENT
-from hierarchy.membership.scamp.settings import ScampSettings
+from hierarchy.live.process import MEMBERSHIPS, Events, Process
+from hierarchy.peers.settings import ScampSettings, TopicSettings
+from sub2sub.live.virtual.conditions import Conditions
 from sub2sub.live.virtual.faults import FAULTS, FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant, Plan
 from sub2sub.live.virtual.invariants import beyond, host_excesses
+from sub2sub.live.virtual.rings import LIMITS
+from sub2sub.live.virtual.strangers import STRANGERS
 
 Place = tuple[int, str]  # a process, and one of its topics
 TOPICS = (".", ".a", ".a.b")
 LEASE = 16  # cycles; parts of a community grow together within two
+ENTERING = 30  # cycles that a subscription may take while there are faults
+AWAY = (1.0, 30.0)  # cycles between leaving a community and entering it again
+STORM = 1.0  # cycles in which all connections are refused; after longer ones, back-off takes longer, too
+LEASES = 3  # that pass in a trial
+LOOKS = 3  # at a community that is not whole, in as many cycles, before that counts
 GATEWAYS = 2  # well-known members of each community
 
 
@@ -62,6 +71,7 @@ class Participating(Participant):
             (self.host, PORT),
             PERIOD * self.drift,
             MemberSettings(TopicSettings(a=3.0, z=3), ScampSettings(lease=LEASE)),
+            LIMITS,
             seed=self.seed(),
             reply=2.0,
             membership=self.history.membership,
@@ -103,12 +113,10 @@ def _excesses_of(member: Member) -> list[str]:
     return beyond(
         ("entries of a view", len(member.scamp.view), member.scamp.most),
         ("holders", len(member.scamp.inward), member.scamp.most),
-        ("candidates for a view", len(member.scamp.candidates), MOST_CANDIDATES),
-        ("dependants", len(member.backing.dependants), MOST_DEPENDANTS),
         ("super-contacts", len(member.supers.entries), member.supers.z),
         ("events seen", len(member.seen), member.settings.memory),
         ("events to send again", len(member.unsent), MOST_UNSENT),
-        ("bytes of events to send again", member.unsent.held, SPACE_UNSENT),
+        ("bytes of events to send again", member.unsent.held, SPACE),
     )
 
 
@@ -129,8 +137,8 @@ class CommunityHistory(History):
         return []
 
     def faults(self) -> list[Fault]:
-        """Faults of machines and of the network, and lies."""
-        return [*FAULTS, *ATTACKS]
+        """Faults of machines and of the network, and strangers."""
+        return [*FAULTS, *STRANGERS]
 
     def further_faults(self) -> list[Fault]:
         """Leaving, and long absences."""
@@ -212,3 +220,101 @@ def _reached(number: int, start: Member, live: dict[int, tuple[int, Member]]) ->
                 found.add((at, other.own.topic))
                 queue.append(other)
     return found
+
+
+class SeveralHistory(CommunityHistory):
+    """A history of CAMCAST processes, more than half of which are in two communities.
+
+    The members of one process share its address, its connections and its clock, and in a P-Grid a further
+    member enters through the first. Each history has one of the three memberships.
+    """
+
+    def __init__(self, seed: int, plan: Plan | None = None) -> None:
+        self._apart = random.Random(f"several {seed}")
+        super().__init__(seed, plan, self._apart.choice(MEMBERSHIPS))
+
+    def further_topics(self, home: str) -> list[str]:
+        """Often another of the topics."""
+        others = [topic for topic in TOPICS[: self.depth] if topic != home]
+        return [self._apart.choice(others)] if self._apart.random() < 0.6 else []
+
+    def further_faults(self) -> list[Fault]:
+        """Leaving, long absences, and a community that is left and entered again."""
+        return [*FURTHER, left_and_entered_again, left_and_entered_again]
+
+
+async def left_and_entered_again(history: History) -> None:
+    """A process leaves one of its communities and, unless it has crashed, enters it again.
+
+    Gateways have to be members of the community that others ask them for.
+    """
+    assert isinstance(history, SeveralHistory)
+    is_gateway = history.membership == "unstructured"
+    running = [each for each in history.participants if each.is_live and len(each.topics) > 1]
+    if not running:
+        return
+    who = history.dice.choice(running)
+    topic = history.dice.choice([each for each in who.topics if not is_gateway or each != who.home])
+    machine = who.machine
+    who.topics.remove(topic)
+    await _within(who, who.process.community(topic).leave())
+    await asyncio.sleep(history.dice.uniform(*AWAY) * PERIOD)
+    if who.machine is machine and who.joined and await _within(who, who.subscribe(topic)):
+        who.topics.append(topic)
+
+
+async def _within(who: Participating, program: Coroutine[Any, Any, Any]) -> bool:
+    """Run something on a process's machine, unless that crashes; whether it was done in time."""
+    task = who.machine.start(program)
+    await asyncio.wait([task], timeout=ENTERING * PERIOD)
+    return task.done() and not task.cancelled() and who.joined
+
+
+class TrialHistory(CommunityHistory):
+    """A history of CAMCAST processes with two trials, in any order.
+
+    In other histories whatever is lost is soon found again: leases are short, and gateways are asked often.
+    So a defect of one mechanism may go unnoticed. Here each has a trial of its own, after which nothing else
+    has the time to help: an event that could not be sent is sent again; leases are renewed before they end.
+    """
+
+    def draw_conditions(self) -> Conditions:
+        """A fast network: what is lost is lost by a trial."""
+        return Conditions(latency=(0.001, 0.003), jitter=0.0005)
+
+    async def _inject_faults(self) -> None:
+        trials = [self.refused_connections, self.ended_leases]
+        for trial in self.dice.sample(trials, len(trials)):
+            await self._heal()
+            self.outcome.faults[trial.__name__.replace("_", " ")] += 1
+            await trial()
+
+    async def refused_connections(self) -> None:
+        """All connections end and none can be opened, while an event is published."""
+        self.forget_events()
+        self.network.conditions = replace(self.calm, refused=1.0)
+        for _ in range(2):  # also those that are just being opened
+            for end in [end for machine in self.network.machines for end in machine.ends]:
+                end.reset()
+            await asyncio.sleep(0.01 * PERIOD)
+        publishing = asyncio.create_task(self.publish())  # which may have to wait
+        await asyncio.sleep(STORM * PERIOD)
+        self.network.conditions = self.calm
+        await publishing
+        await asyncio.sleep(SPREAD * PERIOD)
+        for line in self.missing():
+            self.violate(f"{line} that could not be sent at first")
+
+    async def ended_leases(self) -> None:
+        """Nothing happens while leases end."""
+        await self._stay_whole(LEASES * LEASE, "while leases end")
+
+    async def _stay_whole(self, cycles: int, when: str) -> None:
+        """Look once a cycle."""
+        broken = 0
+        for _ in range(cycles):
+            broken = 0 if self.is_whole() else broken + 1
+            if broken == LOOKS:
+                self.violate(f"the overlay is not whole {when}")
+                return
+            await asyncio.sleep(PERIOD)

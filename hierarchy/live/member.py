@@ -2,10 +2,9 @@
 
 `tick`, `receive` and `unreachable` say what to send, as in `sub2sub.live.core.live_peer`. The topic table is
 SCAMP's view (`ScampPeer`), the super-topic table a `SuperTable`, the very classes that the simulator's
-kernels are tested against; the receivers of an event are chosen by the simulator's rules
-(`hierarchy.camcast.dissemination`). What is added here is when things are done: a cycle is the turns
-below, one after the other, a check is over when all entries have answered or `patience` cycles later, and an
-answer that comes later is ignored.
+kernels are tested against; `hierarchy.peers.camcast` chooses the receivers of an event. What is added here is
+when things are done: a cycle is the turns below, one after the other, and an answer that comes later than
+`patience` cycles is ignored.
 
 Nobody tells a process how large its community is: members count it (`CensusPeer`). Some of them ask a
 gateway now and then whether both are in one part of the community, and subscribe through it if they are
@@ -17,29 +16,29 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import floor, log
+from math import ceil, floor, log
 
 from hierarchy.live import messages as m
-from hierarchy.live.backed_member import BackedMember
-from hierarchy.live.copies import Copies
+from hierarchy.live.failures import Copies, Liveness, Seeking, Unsent
 from hierarchy.live.member_settings import Gateways, MemberSettings, Trace
-from hierarchy.live.receivers import choose_receivers
 from hierarchy.live.topic_graph import TopicGraph
-from hierarchy.live.unsent import Unsent
-from hierarchy.membership.census.peer import CensusPeer
-from hierarchy.super_tables.peer import answer
-from sub2sub.kernels.dice import Dice
+from hierarchy.live.topics_above import TopicsAbove
+from hierarchy.peers.camcast import choose_targets
+from hierarchy.peers.census import CensusPeer
+from hierarchy.peers.scamp import ScampPeer
+from hierarchy.peers.super_table import SuperTable, answer
+from sub2sub.peers.draws import Dice
 
+MOST = 256  # entries of a view; (c + 1) ln n are far fewer
 FEW_LINKS = 4  # up to so many, a member that renews through a gateway also links to its server
 CENSUS_TURNS = ("count", "ask_part")
 # Which the simulator does not need:
-LIVE_TURNS = ("believe_goodbyes", "drop_silent", "seek_contact", "stay_in_touch")
+LIVE_TURNS = ("believe_goodbyes", "drop_silent", "seek_contact")
 SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "renew", "beat")
 WEIGHT_TURNS = ("normalise_weights", "weigh", "answer_weights")
-SUPER_TURNS = ("begin_cycle", "pass_on", "keep_updated", "conclude", "search")
 
 
-class Member(BackedMember):
+class Member:
     """The state of one member.
 
     Parameters
@@ -56,8 +55,16 @@ class Member(BackedMember):
 
     Attributes
     ----------
-    accepts : callable
-        Whether an event is to be taken; others are neither delivered nor passed on.
+    scamp : ScampPeer
+        Its links within the community.
+    above : TopicsAbove
+        Its super-topic tables.
+    census : CensusPeer
+        Counts the community.
+    liveness : Liveness
+        Which members of the view answer.
+    seeking : Seeking
+        Asks gateways for another contact.
     seen : dict of bytes to Trace
         The last events.
     counts : Counter
@@ -74,10 +81,13 @@ class Member(BackedMember):
     ) -> None:
         settings, gateways = settings or MemberSettings(), gateways or {}
         scamp = replace(settings.scamp, contact_first=settings.scamp.contact_first or own.topic in gateways)
-        super().__init__(own, settings, scamp, gateways, graph or TopicGraph())
-        self.deliver, self.cycle = deliver, 0
-        self.accepts: Callable[[m.Event], bool] = lambda event: True
-        self.census = CensusPeer(own.id, self.settings.census)
+        self.own, self.deliver, self.settings, self.gateways = own, deliver, settings, gateways
+        self.graph, self.cycle = graph or TopicGraph(), 0
+        self.scamp = ScampPeer(own, scamp, MOST, ceil(settings.grace * scamp.lease))
+        self.above = TopicsAbove(own.topic, settings, gateways, self.graph)
+        self.census = CensusPeer(own.id, settings.census)
+        self.liveness = Liveness(scamp.isolation, settings.patience)
+        self.seeking = Seeking(self.scamp, gateways.get(own.topic, ()), settings.timeout)
         self.seen: OrderedDict[bytes, Trace] = OrderedDict()
         self.counts: Counter[str] = Counter()
         self.unsent, self.copies, self._due = Unsent(), Copies(), False
@@ -93,8 +103,13 @@ class Member(BackedMember):
 
     def stand_still(self, missed: int) -> None:
         """Take note of cycles that passed without a tick, as the process was stopped."""
-        super().stand_still(missed)
+        self.above.stand_still(missed)
         self.scamp.stand_still(missed)
+
+    def follow(self, graph: TopicGraph) -> None:
+        """Take note that topics have other parents now."""
+        self.graph = graph
+        self.above.follow(graph)
 
     def tick(self, dice: Dice) -> m.Sends:
         """Let a cycle pass."""
@@ -102,11 +117,18 @@ class Member(BackedMember):
         yield from self.unsent.again(self.cycle)
         yield from self.take_turns(CENSUS_TURNS, dice)
         yield from self.keep_view(dice)
-        yield from self.take_turns(SUPER_TURNS, dice)
+        yield from self.keep_tables(dice)
+        yield from self.above.search(self.topic_table(), self.p_sel(), dice)
+
+    def keep_tables(self, dice: Dice) -> m.Sends:
+        """Do what is done for the super-topic tables once a cycle, searches apart."""
+        self.above.begin_cycle(self.cycle)
+        yield from self.above.pass_on(self.topic_table())
+        yield from self.above.keep_updated(self.p_sel(), dice)
+        yield from self.above.conclude(dice)
 
     def keep_view(self, dice: Dice) -> m.Sends:
         """Do what SCAMP does once a cycle."""
-        yield from self.ask_newcomers(dice)
         yield from self.take_turns(LIVE_TURNS, dice)
         yield from self.take_turns(SCAMP_TURNS, dice)
         if self.settings.scamp.indirection:  # otherwise no request walks along links
@@ -155,7 +177,6 @@ class Member(BackedMember):
         entries = {peer.id: peer for peer in self.topic_table()}
         for id in self.liveness.silent(list(entries.values()), self.cycle):
             self.counts["silent"] += 1
-            self.scamp.forget(id)
             yield from self._drop(id, dice)
             if not self.scamp.has(id):
                 yield m.Send(entries[id], m.Dropped())
@@ -208,38 +229,48 @@ class Member(BackedMember):
         self.scamp.normalise_weights()
         yield from ()
 
+    def seek_contact(self, dice: Dice) -> m.Sends:
+        """Ask a gateway of the own community for a contact, if it is time."""
+        return self.seeking.ask(self.is_lost(), self.cycle, dice)
+
+    def is_lost(self) -> bool:
+        """Whether it needs another contact: SCAMP says so, or nobody of the view answers."""
+        return self.scamp.is_lost(self.cycle) or self.liveness.is_alone(self.topic_table(), self.cycle)
+
+    def topic_table(self) -> list[m.Contact]:
+        """Return the members that an event goes to within the community."""
+        return [link.peer for link in self.scamp.view]
+
+    @property
+    def supers(self) -> SuperTable:
+        """The first super-topic table."""
+        return self.above.tables[0]
+
     def known(self) -> list[m.Contact]:
-        """Everybody in any table."""
-        return [*self.topic_table(), *self.super_contacts()]
+        """Return everybody in any table."""
+        return [*self.topic_table(), *self.above.contacts()]
 
     @property
     def is_ready(self) -> bool:
         """Whether it may publish (CAMCAST, Section 5.1): it is in, and knows members above, if any."""
         since = self.cycle + self.settings.timeout
-        return self.scamp.served and all(table.is_ready(since) for table in self.super_tables())
+        return self.scamp.served and all(table.is_ready(since) for table in self.above.tables)
 
     def publish(self, event: m.Event, dice: Dice) -> m.Sends:
         """Begin to spread an event of this community."""
         return self._take(event, dice)
 
     def receive(self, message: m.Message, sender: int, dice: Dice) -> m.Sends:
-        """Take a message from the member that says its number is `sender`."""
-        yield from self._receive(message, sender, dice)
-        yield from self.ask_newcomers(dice)
-
-    def _receive(self, message: m.Message, sender: int, dice: Dice) -> m.Sends:
+        """Take a message from the member with the number `sender`."""
         match message:
             case m.Event():
                 yield from self._receive_event(message, dice)
-            case m.Depend():
-                self.backing.turned_to_by(message, self.teller, self.cycle)
             case m.Check():
-                self.backing.asked_by(self.teller)
                 if sender not in self.scamp.parted:
                     yield m.Send(None, m.Checked(message.exchange))
             case m.Find():
-                z, table = self.settings.topic.z, self.backing.named(self.topic_table())
-                told = answer(self.own, table, self.super_tables(), message.topics, z, dice)
+                z, table = self.settings.topic.z, self.topic_table()
+                told = answer(self.own, table, self.above.tables, message.topics, z, dice)
                 yield m.Send(None, m.Found(message.exchange, tuple(told)))
             case m.Tally():
                 self.census.take(message, self.cycle)
@@ -252,14 +283,12 @@ class Member(BackedMember):
                 if other.topic == self.own.topic and self.census.is_apart(message):
                     lease = min(message.lease, self._longest_lease())
                     yield from self.scamp.merge(other, lease, self.cycle, dice)
-            case m.Found() if message.exchange == self.sought:
-                yield from self.take_contact(message.contacts, dice)
+            case m.Found() if message.exchange == self.seeking.sought:
+                yield from self.seeking.take(message.contacts, self.cycle, dice)
             case m.Checked() if self.liveness.objects(message.exchange):
-                self.counts["false goodbyes"] += 1
+                self.counts["late goodbyes"] += 1
             case m.Supers() | m.Checked() | m.Found():
-                if isinstance(message, m.Checked):
-                    yield from self.take_answer(message.exchange)
-                yield from self.receive_super(message, sender, dice)
+                yield from self.above.receive(message, sender, dice)
             case (
                 m.Subscribe(newcomer=other)
                 | m.Copy(newcomer=other)
@@ -297,15 +326,18 @@ class Member(BackedMember):
         heartbeats that failed: of all messages, a few always fail where every seventh does.
         """
         self.counts["failed"] += 1
-        yield from self.doubt_above(to, dice)
+        yield from self._doubt_above(to, dice)
         match message:
             case m.Beat() if self.scamp.has(to.id) and self.liveness.failed(to.id):
                 yield from self._drop(to.id, dice)
             case m.Subscribe() | m.Copy():
                 yield from self.send_elsewhere(message, dice)
             case m.Event():
-                self.backing.dependants.failed(to.id)
                 self.unsent.note(to, message, self.cycle)
+
+    def _doubt_above(self, to: m.Contact, dice: Dice) -> m.Sends:
+        """Check a super-contact that could not be reached."""
+        return self.above.doubt(to, dice)
 
     def send_elsewhere(self, message: m.Subscribe | m.Copy, dice: Dice) -> m.Sends:
         """Send a subscription by another way, in half the steps; keep a copy if nobody can be reached.
@@ -335,10 +367,7 @@ class Member(BackedMember):
     def _receive_event(self, event: m.Event, dice: Dice) -> m.Sends:
         if not self.graph.includes(self.own.topic, event.topic):
             self.counts["parasites"] += 1
-        elif event.name not in self.seen and not self.accepts(event):
-            self.counts["refused events"] += 1
         else:
-            self.note_copy(event)
             yield from self._take(event, dice)
 
     def _take(self, event: m.Event, dice: Dice) -> m.Sends:
@@ -355,17 +384,15 @@ class Member(BackedMember):
             self.counts["too far"] += 1
             return
         chance = event.upward if event.upward >= 0.0 else self.p_sel()
-        tables = [table.entries for table in self.super_tables()]
-        upward, within = choose_receivers(
-            tables, self.topic_table(), chance, self.settings.topic.forward, dice
-        )
+        tables = [table.entries for table in self.above.tables]
+        view = self.topic_table()  # all of it: SCAMP sizes it for that
+        chosen = choose_targets(tables, view, len(view), chance, self.settings.topic.forward, dice)
+        upward, within = ([target.member for target in targets] for targets in chosen)
         trace.upward, trace.within = len(upward), len(within)
         self.counts["upward"] += len(upward)
         self.counts["within"] += len(within)
         onward = replace(event, round=event.round + 1)
-        further = self.hand_on(event, within, dice)
-        self.counts["further"] += len(further)
-        for to in (*upward, *within, *further):
+        for to in (*upward, *within):
             yield m.Send(to, onward)
 
     def p_sel(self) -> float:

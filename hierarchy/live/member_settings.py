@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hierarchy.camcast.settings import TopicSettings
-from hierarchy.contacts import Contact
-from hierarchy.membership.census.settings import CensusSettings
-from hierarchy.membership.scamp.settings import ScampSettings
+from hierarchy.peers.contacts import Contact
+from hierarchy.peers.settings import CensusSettings, ScampSettings, TopicSettings
 from sub2sub.errors import InputError, require
 
 Gateways = Mapping[str, Sequence[Contact]]

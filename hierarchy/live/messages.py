@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 
-from hierarchy.contacts import Contact, Send, Sends
-from hierarchy.live.backing import Depend
-from hierarchy.live.liveness import Beaten
-from hierarchy.membership.census.peer import CensusMessage, Compare, Compared, Tally
-from hierarchy.membership.pgrid.peer import (
+from hierarchy.peers.census import CensusMessage, Compare, Compared, Tally
+from hierarchy.peers.contacts import Contact, Send, Sends
+from hierarchy.peers.pgrid import (
     GridMessage,
     Listed,
     Meet,
@@ -20,7 +17,7 @@ from hierarchy.membership.pgrid.peer import (
     Posting,
     Route,
 )
-from hierarchy.membership.scamp.scamp_messages import (
+from hierarchy.peers.scamp_messages import (
     Beat,
     Copy,
     Dropped,
@@ -32,7 +29,7 @@ from hierarchy.membership.scamp.scamp_messages import (
     Weigh,
     Weighed,
 )
-from hierarchy.super_tables.peer import Check, Checked, Find, Found, SuperMessage, Supers
+from hierarchy.peers.super_table import Check, Checked, Find, Found, SuperMessage, Supers
 
 __all__ = [
     "Beat",
@@ -43,7 +40,6 @@ __all__ = [
     "Compared",
     "Contact",
     "Copy",
-    "Depend",
     "Dropped",
     "Event",
     "Find",
@@ -73,11 +69,13 @@ MAX_ROUND = 1024  # an event that has come so far goes no further
 
 
 @dataclass(frozen=True)
-class Event:
-    """An event (CAMCAST, Section 5.3.2.1): name, topic, publisher, round, its p_sel if 0 or more, data.
+class Beaten:
+    """The answer to a heartbeat."""
 
-    It may be signed (`sub2sub.live.net.signatures`).
-    """
+
+@dataclass(frozen=True)
+class Event:
+    """An event (CAMCAST, Section 5.3.2.1): name, topic, publisher, round, its p_sel if 0 or more, data."""
 
     name: bytes
     topic: str
@@ -85,15 +83,6 @@ class Event:
     round: int
     upward: float
     data: bytes
-    signer: bytes = b""
-    signature: bytes = b""
-
-    @property
-    def signed(self) -> bytes:
-        """What a signature is of: the kind, and all but the round, which changes on the way."""
-        topic = self.topic.encode()
-        head = struct.pack(">HQd", len(topic), self.publisher, self.upward)
-        return b"event of a community" + self.name + head + topic + self.data
 
 
-Message = ScampMessage | SuperMessage | GridMessage | CensusMessage | Event | Beaten | Depend
+Message = ScampMessage | SuperMessage | GridMessage | CensusMessage | Event | Beaten

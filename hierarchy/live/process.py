@@ -36,25 +36,22 @@ from hierarchy.camcast.community import (
     not_publishing,
     not_subscribed,
 )
-from hierarchy.camcast.settings import SENDING_TO_ALL
 from hierarchy.live import messages as m
-from hierarchy.live.events import Events
 from hierarchy.live.grid_member import GridMember
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
 from hierarchy.live.messages import Contact
 from hierarchy.live.topic_graph import TopicGraph, check_topic
-from hierarchy.live.warmup import warm_up
 from hierarchy.live.wire import NAME, PROTOCOL
+from hierarchy.peers.settings import SENDING_TO_ALL
 from sub2sub.errors import InputError
-from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import stream_number
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.host import Host, is_address
-from sub2sub.live.net.signatures import Signer, accepts
+from sub2sub.live.net.subscriptions import Inbox
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.framing import Frame
 from sub2sub.live.wire.limits import Limits
+from sub2sub.peers.draws import Dice, stream_number
 
 STREAM = stream_number("live camcast")
 WAIT = 64  # cycles to wait before publishing, at most
@@ -77,7 +74,7 @@ class Process(Host):
         keep a P-Grid, which is entered through the gateways named "*".
     parents : mapping of str to topics, optional
         Further parents of topics, the same for everybody.
-    signer, trusted
+    insecure
         As of `sub2sub.live.Node`.
     """
 
@@ -94,17 +91,14 @@ class Process(Host):
         membership: str = "unstructured",
         advertise: Address | None = None,
         parents: Mapping[str, Sequence[str]] | None = None,
-        signer: Signer | None = None,
-        trusted: Collection[bytes] | None = None,
+        insecure: bool = False,
     ) -> None:
-        self.signer, self.trusted = signer, None if trusted is None else frozenset(trusted)
         self.graph = TopicGraph(parents)
         if membership not in MEMBERSHIPS:
             raise InputError(f"membership: expected one of {', '.join(MEMBERSHIPS)}, got {membership!r}")
         self.membership = membership
-        super().__init__(PROTOCOL, listen, period, limits, tls, seed, reply, advertise)
+        super().__init__(PROTOCOL, listen, period, limits, tls, seed, reply, advertise, insecure)
         self.gateways = _checked(gateways or {})
-        self.connections.given.update(host for known in self.gateways.values() for host, _ in known)
         self.settings = settings or MemberSettings(SENDING_TO_ALL)
         if not isinstance(self.settings, MemberSettings):
             raise InputError(f"settings: expected MemberSettings, got {settings!r}")
@@ -112,7 +106,6 @@ class Process(Host):
         self._turns = itertools.count()
 
     async def __aenter__(self) -> Process:
-        warm_up()
         await self.open()
         return self
 
@@ -154,17 +147,14 @@ class Process(Host):
     def tick_core(self, core: Member) -> list[m.Send]:
         """Let a cycle pass, after those in which the process was stopped."""
         core.stand_still(self.missed)
-        core.teller = ""
         return list(core.tick(self.draws()))
 
-    def receive_at(self, core: Member, frame: Frame, teller: str) -> list[m.Send]:
+    def receive_at(self, core: Member, frame: Frame) -> list[m.Send]:
         """Hand a member a message."""
-        core.teller = teller
         return list(core.receive(frame.message, frame.sender, self.draws()))
 
     def unreachable_from(self, core: Member, to: Contact, message: m.Message) -> list[m.Send]:
         """Tell a member what could not be sent."""
-        core.teller = ""
         return list(core.unreachable(to, message, self.draws()))
 
     def is_unanswered(self, message: m.Message) -> bool:
@@ -184,14 +174,12 @@ class Process(Host):
             return core
         return next((each for each in self.cores.values() if each.own.topic in _topics(frame)), None)
 
-    def post(
-        self, to: Contact, sender: int, message: m.Message, failed: Callable[[], None], teller: str = ""
-    ) -> None:
+    def post(self, to: Contact, sender: int, message: m.Message, failed: Callable[[], None]) -> None:
         """Send a message; one to an earlier life of this process fails, since nobody has that number now."""
         if to.address == self.address and to.id and to.id not in self.cores:
             asyncio.get_running_loop().call_soon(failed)
         else:
-            super().post(to, sender, message, failed, teller)
+            super().post(to, sender, message, failed)
 
     async def find_contact(self, topic: str) -> Contact | None:
         """Ask the gateways of a community for one of its members."""
@@ -225,6 +213,13 @@ class Process(Host):
             topic: [Contact(0, host, port, topic) for host, port in addresses if (host, port) != self.address]
             for topic, addresses in self.gateways.items()
         }
+
+
+class Events(Inbox[Event]):
+    """One subscription to a community; made by `Community.subscribe`."""
+
+    def __init__(self, callback: Subscriber | None = None) -> None:
+        super().__init__(callback)
 
 
 class Community:
@@ -283,8 +278,6 @@ class Community:
             await asyncio.sleep(process.period / 4)
         name, chance = process.dice.randbytes(NAME), -1.0 if upward is None else float(upward) + 0.0
         event = m.Event(name, self.topic, member.own.id, 0, chance, data)
-        if process.signer:
-            event = process.signer.sign(event)
         process.dispatch(member, list(member.publish(event, process.draws())))
         return int.from_bytes(name, "big")
 
@@ -316,8 +309,6 @@ class Community:
             contact = await process.find_contact(self.topic)
             known = process.contacts_of_gateways()
             member = Member(own, self._deliver, process.settings, known, process.graph)
-            given = process.gateways.get(self.topic, [])
-            member.backing.is_gateway = not given or process.address in given
             entering = member.join(contact, process.draws())
         else:
             listed = process.gateways.get("*", [])
@@ -327,7 +318,6 @@ class Community:
                 own, self._deliver, process.settings, keeps_scamp, rank=rank, graph=process.graph
             )
             entering = member.enter_by(process.overlay_gateways(own), process.draws())
-        member.accepts = lambda event: accepts(event, process.trusted)
         self.member = process.cores[own.id] = member
         process.dispatch(member, list(entering))
         return member
@@ -351,7 +341,7 @@ def _topics(frame: Frame) -> Collection[str]:
             return topics
         case m.Compare(topic=topic):
             return (topic,)
-        case m.Subscribe(newcomer=member) | m.Depend(asker=member) if frame.to == 0:
+        case m.Subscribe(newcomer=member) if frame.to == 0:
             return (member.topic,)
         case _:
             return ()

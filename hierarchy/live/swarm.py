@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 import networkx as nx
 import numpy as np
 
-from hierarchy.contacts import Contact, Send
 from hierarchy.live.grid_member import GridMember
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
-from sub2sub.kernels.dice import Dice
+from hierarchy.peers.contacts import Contact, Send
+from sub2sub.peers.draws import Dice
 
 GATEWAYS = 2  # of each community: its first members
 DEEP = 60  # messages of which one causes the next, within a cycle
@@ -36,8 +36,6 @@ class Swarm:
     settings : MemberSettings, optional
     rest : int, optional
         Of `GridMember`.
-    apart : bool
-        Whether each member is at a host of its own, not all on one machine.
 
     Examples
     --------
@@ -50,11 +48,10 @@ class Swarm:
     """
 
     def __init__(
-        self, membership: str, loss: float, seed: int, settings: MemberSettings | None = None, rest: int = 6,
-        apart: bool = False,
+        self, membership: str, loss: float, seed: int, settings: MemberSettings | None = None, rest: int = 6
     ) -> None:  # fmt: skip
         self.rng, self.membership, self.loss = np.random.default_rng(seed), membership, loss
-        self.settings, self.rest, self.apart = settings or MemberSettings(), rest, apart
+        self.settings, self.rest = settings or MemberSettings(), rest
         self.members: dict[int, Member] = {}
         self._waiting: list[tuple[int, int, Send]] = []
         self._gateways: dict[str, list[Contact]] = {}
@@ -64,7 +61,7 @@ class Swarm:
         """Let one newcomer after the other subscribe, all within the same cycle."""
         for topic in topics:
             number = len(self.members) + 1
-            own = Contact(number, f"host-{number}" if self.apart else "h", number, topic)
+            own = Contact(number, "h", number, topic)
             if self.membership == "unstructured":
                 known = self._gateways.setdefault(topic, [])
                 member = Member(own, lambda event: None, self.settings, self._gateways)
@@ -81,7 +78,6 @@ class Swarm:
     def cycle(self) -> None:
         """Let everybody's clock tick once, in any order, and deliver what they say."""
         for id in self.rng.permutation(list(self.members)).tolist():
-            self.members[id].teller = ""
             self._send(self.members[id], self.members[id].tick(self._dice()))
         for _ in range(DEEP):
             batch, self._waiting = self._waiting, []
@@ -113,5 +109,4 @@ class Swarm:
             self._send(self.members[sender], again)
         else:
             receiver = self.members[to]
-            receiver.teller = self.members[sender].own.host
             self._send(receiver, receiver.receive(send.message, sender, self._dice()), back=sender)

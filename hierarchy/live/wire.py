@@ -9,13 +9,12 @@ from typing import Any
 from hierarchy.live import messages as m
 from hierarchy.live.messages import Contact
 from hierarchy.live.topic_graph import MAX_TOPIC
-from hierarchy.membership.census.peer import LAST
+from hierarchy.peers.census import LAST
 from sub2sub.live.wire.framing import (
     MAX_HOST,
     Check,
     Protocol,
     WireError,
-    boolean,
     finite,
     host_name,
     integer,
@@ -24,9 +23,9 @@ from sub2sub.live.wire.framing import (
     octets,
     shown,
 )
-from sub2sub.overlay.sizes import MAX_DATA
+from sub2sub.peers.descriptors import MAX_DATA
 
-VERSION = 2
+VERSION = 3
 HEAD = struct.Struct(">QHB")  # number of the member, port, length of the host
 MAX_CONTACTS = 256  # in one list
 MAX_CHAIN = 64  # topics asked for at once
@@ -43,7 +42,7 @@ KINDS: dict[int, type[Any]] = {
     1: m.Find, 2: m.Found, 3: m.Subscribe, 4: m.Served, 5: m.Copy, 6: m.Kept, 7: m.Replace, 8: m.Beat,
     9: m.Check, 10: m.Checked, 11: m.Supers, 12: m.Event, 13: m.Meet, 14: m.Met, 15: m.Route, 16: m.Placed,
     17: m.Listed, 18: m.Post, 19: m.Dropped, 20: m.Weigh, 21: m.Weighed, 22: m.Beaten,
-    23: m.Tally, 24: m.Compare, 25: m.Compared, 26: m.Depend,
+    23: m.Tally, 24: m.Compare, 25: m.Compared,
 }  # fmt: skip
 
 
@@ -172,14 +171,11 @@ CHECKS: dict[str, Check] = {
     "weight": _weight,
     "total": _weight,
     "data": octets(MAX_DATA),
-    "signer": octets(32),
-    "signature": octets(64),
     "epoch": lambda value, where: integer(value, where, MAX_EPOCH, -1),
     "size": _weight,
     "minima": lambda value, where: tuple(
         integer(item, where, (1 << 32) - 1) for item in items(value, where, MAX_MINIMA)
     ),
     "member": _contact,
-    "needy": boolean,
 }
 PROTOCOL = Protocol(VERSION, KINDS, CHECKS, _plain)

@@ -1,9 +1,9 @@
 """The unstructured membership, with super-contacts found by flooding a neighbourhood (CAMCAST, Section 3.3).
 
 FIND_SUPER_CONTACT as in Figure 5: a request spreads from neighbour to neighbour of any topic, not to gateways
-(`hierarchy.super_tables.flood`). Neighbours are the entries of the view in a CYCLON overlay of all processes,
-whose messages are billed. The first neighbour of a newcomer is one of the last processes that joined.
-Newcomers still join communities through their gateways.
+(`hierarchy.compiled.super_tables.flood`). Neighbours are the entries of the view in a CYCLON overlay of all
+processes, whose messages are billed. The first neighbour of a newcomer is one of the last processes that
+joined. Newcomers still join communities through their gateways.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings
+from hierarchy.compiled.super_tables.flood import Flood
 from hierarchy.membership.unstructured import Unstructured
-from hierarchy.super_tables.flood import Flood
 from hierarchy.topics import TopicTree
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.cyclon.settings import CyclonSettings
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import FREE
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import draws
+from sub2sub.compiled.common.views import FREE
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.peers.draws import cycle_key, stream_number
+from sub2sub.peers.settings import CyclonSettings
 
 STREAM = stream_number("flooding contacts")
 RECENT = 8  # the peers that joined last; the contact of a newcomer is one of them
@@ -89,7 +90,7 @@ class Flooding(Unstructured):
 
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which members a live member still refers to."""
-        found = super().referenced(alive)
+        mentioned = super().referenced(alive)
         holders, peers, _ = self.cyclon.links()
-        found[peers[alive[holders] == 1]] = True
-        return found
+        mentioned[peers[alive[holders] == 1]] = True
+        return mentioned

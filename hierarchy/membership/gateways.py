@@ -13,10 +13,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.channel import Channel
-from hierarchy.super_tables.rules import Search, answer, ask, entries, merge
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
+from hierarchy.compiled.common.channel import Channel, ask, begin_turn, next_bits
+from hierarchy.compiled.common.rows import entries
+from hierarchy.compiled.super_tables.rules import Search, answer, merge
+from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
+from sub2sub.compiled.machinery.compilation import kernel
+from sub2sub.peers.draws import cycle_key, stream_number
 
 STREAM = stream_number("gateways")
 UNANSWERED, FOUNDS = -2, -1
@@ -35,8 +37,8 @@ class Gateways:
 
     Examples
     --------
-    >>> from hierarchy.channel import channel_of
-    >>> from sub2sub.overlay.network import Network
+    >>> from hierarchy.compiled.common.channel import channel_of
+    >>> from sub2sub.compiled.common.network import Network
     >>> gateways, channel = Gateways(topics=1), channel_of(Network.whole(3))
     >>> topic = np.zeros(3, np.int32)
     >>> gateways.admit(np.arange(3), topic, cycle=0, channel=channel, seed=1).tolist()
@@ -64,10 +66,10 @@ class Gateways:
 
     def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
         """Ask the gateways of the requested topics, nearest first, then a member of the same community."""
-        found = search.nothing()
+        candidates = search.nothing()
         key = np.uint64(peer_key(cycle_key(search.seed, STREAM, search.cycle), -1))
-        messages = ask_all(search.tables, self.table, search.requests, search.channel, key, found)
-        return found, int(messages)
+        messages = ask_all(search.tables, self.table, search.requests, search.channel, key, candidates)
+        return candidates, int(messages)
 
 
 @kernel
@@ -76,8 +78,8 @@ def admit_all(gateways, peers, topic, channel, key, contacts):
     for i in range(len(peers)):
         peer = peers[i]
         row, alive = gateways[topic[peer]], channel.alive
-        own = peer_key(key, peer)
-        if unit(draw(own, LOST)) < channel.loss or unit(draw(own, LOST + 1)) < channel.loss:
+        draws = peer_key(key, peer)
+        if unit(draw(draws, LOST)) < channel.loss or unit(draw(draws, LOST + 1)) < channel.loss:
             channel.failed[0] += 1
             channel.sent[peer] += 1
             contacts[i] = UNANSWERED
@@ -87,7 +89,7 @@ def admit_all(gateways, peers, topic, channel, key, contacts):
         for j in range(len(row)):
             if row[j] >= 0 and row[j] != peer and alive[row[j]]:
                 count += 1
-                if below(draw(own, j), count) == 0:  # each of them with the same chance
+                if below(draw(draws, j), count) == 0:  # each of them with the same chance
                     contacts[i] = row[j]
         channel.sent[peer] += 1
         channel.sent[contacts[i] if contacts[i] >= 0 else peer] += 1  # a founder is its own gateway
@@ -100,40 +102,36 @@ def admit_all(gateways, peers, topic, channel, key, contacts):
 
 
 @kernel
-def ask_all(tables, gateways, requests, channel, key, found):
+def ask_all(tables, gateways, requests, channel, key, candidates):
     """Send each request to gateways, topic by topic, then to a neighbour; return the number of messages."""
     _, slots, topic_table = tables
-    reply = np.empty(found.shape[1], np.int32)
+    reply = np.empty(candidates.shape[1], np.int32)
     messages = 0
     for number in range(len(requests)):
-        request, row = requests[number], found[number]
+        request, row = requests[number], candidates[number]
         member, slot, scope = request
-        own = peer_key(peer_key(key, slot), member)
-        k = np.int64(0)
+        begin_turn(channel, peer_key(key, slot), member)
         for i in range(slots.start[slot], slots.start[slot] + scope):
             for asked in gateways[slots.chain[i]]:
                 if asked >= 0 and asked != member:
                     messages += 2
-                    k = put_to(tables, request, asked, channel, own, k, reply, row)
+                    put_to(tables, request, asked, channel, reply, row)
             if row[0] >= 0:
                 break
         known = entries(topic_table[member])
         if row[0] < 0 and known > 0:
-            asked = topic_table[member, below(draw(own, k), known)]
+            asked = topic_table[member, below(next_bits(channel), known)]
             messages += 2
-            k = put_to(tables, request, asked, channel, own, k + 1, reply, row)
+            put_to(tables, request, asked, channel, reply, row)
     return messages
 
 
 @kernel
-def put_to(tables, request, asked, channel, own, k, reply, row):
-    """Merge one process's reply to a request into `row`; return the number of the next draw."""
+def put_to(tables, request, asked, channel, reply, row):
+    """Merge one process's reply to a request into `row`."""
     member, slot, scope = request
-    through = ask(channel, member, asked, own, k)
-    k += 2
-    if through:
-        k = answer(tables, slot, scope, asked, len(reply), reply, own, k)
+    if ask(channel, member, asked):
+        answer(tables, slot, scope, asked, len(reply), reply, channel)
         for candidate in reply:
             if candidate >= 0:
                 merge(tables.state.topic, row, len(reply), tables.slots, slot, candidate)
-    return k

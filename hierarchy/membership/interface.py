@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import MemberParameters, Settings, member_parameters
-from hierarchy.camcast.tables import Tables
+from hierarchy.compiled.camcast.tables import Tables
 from hierarchy.topics import TopicTree
-from sub2sub.overlay.layer import Layer
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.layer import Layer
+from sub2sub.compiled.common.network import Network
 
 
 @runtime_checkable

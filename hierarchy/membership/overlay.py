@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.communities import Communities
-from hierarchy.camcast.dissemination import Spread, disseminate
 from hierarchy.camcast.settings import Settings
+from hierarchy.compiled.camcast.dissemination import Spread, disseminate
 from hierarchy.membership.interface import Membership, known_parameters
 from hierarchy.membership.unstructured import Unstructured
 from hierarchy.topics import NestedRanges, TopicTree

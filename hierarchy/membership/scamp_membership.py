@@ -1,7 +1,7 @@
 """Common base of the unstructured and the semi-structured membership: SCAMP, census, super-topic tables.
 
 Topic tables are SCAMP's views. Members estimate the size N of their community with a census
-(`hierarchy.membership.census`). From this estimate they compute p_sel and the fan-outs, and they keep views
+(`hierarchy.compiled.census`). From this estimate they compute p_sel and the fan-outs, and they keep views
 of (c + 1) ln N entries. In each cycle a few members get a contact from outside their views: a gateway, or a
 member found in a P-Grid. They ask it whether both are in the same component of the community, and subscribe
 through it if not. A community therefore stays, or becomes again, one component as long as such contacts can
@@ -19,18 +19,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings
-from hierarchy.camcast.tables import Tables
-from hierarchy.channel import WORD, Channel, Sent, channel_of
-from hierarchy.membership.census.layer import Census
-from hierarchy.membership.census.settings import CensusSettings
-from hierarchy.membership.rows import named
-from hierarchy.membership.scamp.layer import Scamp
-from hierarchy.membership.scamp.settings import ScampSettings
-from hierarchy.super_tables.layer import Finder, SuperTables
+from hierarchy.compiled.camcast.tables import Tables
+from hierarchy.compiled.census.layer import Census
+from hierarchy.compiled.common.channel import WORD, Channel, Sent, channel_of
+from hierarchy.compiled.common.rows import named
+from hierarchy.compiled.scamp.layer import Scamp
+from hierarchy.compiled.super_tables.layer import Finder, SuperTables
+from hierarchy.peers.settings import CensusSettings, ScampSettings
 from hierarchy.topics import TopicTree
-from sub2sub.overlay.layer import LayerBase
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import LinkTable, table_links
+from sub2sub.compiled.common.layer import LayerBase
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.views import LinkTable, table_links
 
 
 class ScampMembership(LayerBase, ABC):
@@ -162,8 +161,9 @@ class ScampMembership(LayerBase, ABC):
         others, messages = self.contacts_for(members, cycle, channel)
         members, others = members[others >= 0], others[others >= 0]
         apart = self.census.apart(members, others, cycle, channel)
-        messages += 2 * len(members)
-        return messages + self.scamp.merge(members[apart], others[apart], cycle, channel)
+        before = channel.messages
+        self.scamp.merge(members[apart], others[apart], cycle, channel)
+        return messages + 2 * len(members) + channel.messages - before
 
 
 def add_up(costs: Mapping[str, Mapping[str, int]]) -> dict[str, int]:

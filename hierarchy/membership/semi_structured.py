@@ -16,15 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings
-from hierarchy.channel import WORD, Channel, channel_of
+from hierarchy.compiled.common.channel import WORD, Channel, channel_of
+from hierarchy.compiled.pgrid.layer import Found, PGrid
+from hierarchy.compiled.super_tables.rules import Search
 from hierarchy.membership.entrance import FOUND, WAIT, decide
-from hierarchy.membership.pgrid.layer import Found, PGrid
-from hierarchy.membership.pgrid.settings import PGridSettings
-from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.membership.scamp_membership import ScampMembership, add_up
-from hierarchy.super_tables.rules import Search
+from hierarchy.peers.settings import PGridSettings, ScampSettings
 from hierarchy.topics import TopicTree
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
 
 WANTED = 8  # members a newcomer asks for
 
@@ -39,10 +38,10 @@ class OverlayFinder:
     def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
         """Search the P-Grid for each topic of a request until a member is found."""
         (members, slots, scope), chains = search.requests.T, search.tables.slots
-        found, messages, self.hops = self.grid.search_up(
+        candidates, messages, self.hops = self.grid.search_up(
             members, chains.chain, chains.start[slots], scope, search.wanted, search.cycle, search.channel, 1
         )
-        return found, messages
+        return candidates, messages
 
 
 class SemiStructured(ScampMembership):
@@ -73,8 +72,8 @@ class SemiStructured(ScampMembership):
         topics = np.asarray(topic, np.int32)
         self.pgrid = PGrid(tree, topics, seed, pgrid)
         self.finder = OverlayFinder(self.pgrid)
-        own = replace(scamp or ScampSettings(), contact_first=True)
-        super().__init__(tree, topics, seed, settings, own, self.finder, **others)
+        first = replace(scamp or ScampSettings(), contact_first=True)
+        super().__init__(tree, topics, seed, settings, first, self.finder, **others)
         self.rest = rest
         self.cycles_to_join = rest + 1
         self.entered = np.zeros(len(topics), np.int64)  # cycle of the last join
@@ -97,8 +96,8 @@ class SemiStructured(ScampMembership):
         """Step the P-Grid, subscribe newcomers, then step SCAMP and the super-topic tables."""
         overlay = self.pgrid.step(cycle, network)
         channel = channel_of(network)
-        found = channel.cost(self._subscribe(cycle, channel), 3 * WORD)
-        costs = add_up({"overlay": overlay, "newcomers": found, **self._keep_tables(cycle, network)})
+        asked = channel.cost(self._subscribe(cycle, channel), 3 * WORD)
+        costs = add_up({"overlay": overlay, "newcomers": asked, **self._keep_tables(cycle, network)})
         costs["contacts"] += costs.pop("newcomers")
         return costs
 
@@ -109,13 +108,13 @@ class SemiStructured(ScampMembership):
 
         A member that no other has served yet decides as a newcomer does: it may found the community itself.
         """
-        found = self.pgrid.search(members, self.topic[members], 1, cycle, channel, salt=-1)
-        others = found.members[:, 0].astype(np.int64)
-        for place in np.flatnonzero(self.scamp.views.served[members] == 0).tolist():
-            choice = others[place] = self._decide(int(members[place]), found, place)
+        answers = self.pgrid.search(members, self.topic[members], 1, cycle, channel, salt=-1)
+        others = answers.members[:, 0].astype(np.int64)
+        for row in np.flatnonzero(self.scamp.views.served[members] == 0).tolist():
+            choice = others[row] = self._decide(int(members[row]), answers, row)
             if choice == FOUND:
-                self.scamp.join(members[[place]], [FOUND], cycle)
-        return others, int(found.messages.sum()) + len(members)
+                self.scamp.join(members[[row]], [FOUND], cycle)
+        return others, int(answers.messages.sum()) + len(members)
 
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which members a live member still refers to."""
@@ -136,23 +135,23 @@ class SemiStructured(ScampMembership):
         ready &= self.entered[self.waiting] + self.rest <= cycle
         messages, waiting = 0, [self.waiting[~ready]]
         for peer in self.waiting[ready].tolist():
-            found = self.pgrid.search([peer], self.topic[[peer]], WANTED, cycle, channel)
-            messages += int(found.messages[0]) + 1
-            choice = self._decide(peer, found, 0)
+            answer = self.pgrid.search([peer], self.topic[[peer]], WANTED, cycle, channel)
+            messages += int(answer.messages[0]) + 1
+            choice = self._decide(peer, answer, 0)
             if choice == WAIT:
                 waiting.append(np.array([peer]))
             else:
                 self.scamp.join([peer], [choice], cycle)
-            if found.reached[0] and self.pgrid.announce_in[peer] < 0:
+            if answer.reached[0] and self.pgrid.announce_in[peer] < 0:
                 self.pgrid.announce_in[peer] = cycle
                 messages += self.pgrid.announce(np.array([peer]), cycle, channel)
         self.waiting = np.concatenate(waiting)
         return messages
 
-    def _decide(self, peer: int, found: Found, row: int) -> int:
+    def _decide(self, peer: int, answers: Found, row: int) -> int:
         """What a member that is not in yet does after a search; one that got stuck says nothing."""
-        if not found.reached[row]:
+        if not answers.reached[row]:
             return WAIT
-        named = [*found.members[row].tolist(), int(found.first[row])]
+        named = [*answers.members[row].tolist(), int(answers.first[row])]
         self.failed_searches[peer] += 1
-        return decide(peer, [each for each in named if each >= 0], int(self.failed_searches[peer]) - 1)
+        return decide(peer, [member for member in named if member >= 0], int(self.failed_searches[peer]) - 1)

@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings, for_topics
-from hierarchy.camcast.tables import Tables
-from hierarchy.channel import WORD, Channel, channel_of
-from hierarchy.membership.pgrid.layer import PGrid
-from hierarchy.membership.pgrid.settings import PGridSettings
-from hierarchy.membership.rows import named
-from hierarchy.super_tables.slots import slots_of
+from hierarchy.compiled.camcast.tables import Tables
+from hierarchy.compiled.common.channel import WORD, Channel, channel_of
+from hierarchy.compiled.common.rows import named
+from hierarchy.compiled.pgrid.layer import PGrid
+from hierarchy.compiled.super_tables.slots import slots_of
+from hierarchy.peers.settings import PGridSettings
 from hierarchy.topics import TopicTree
+from sub2sub.compiled.common.layer import LayerBase
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.views import LinkTable, table_links
 from sub2sub.errors import InputError
-from sub2sub.overlay.layer import LayerBase
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import LinkTable, table_links
 
 
 class Structured(LayerBase):
@@ -75,9 +75,9 @@ class Structured(LayerBase):
         self.pgrid = PGrid(tree, self.topic, seed, pgrid)
         self.slots = slots_of(tree)
         self.refresh, self.ring = refresh, ring
-        n, own = len(self.topic), for_topics(settings, tree.capacity, tree)
-        self.topic_table = np.full((n, max(s.table_size(n) for s in own)), -1, np.int32)
-        self.super_table = np.full((n, self.slots.most, max(s.z for s in own)), -1, np.int32)
+        n, by_topic = len(self.topic), for_topics(settings, tree.capacity, tree)
+        self.topic_table = np.full((n, max(s.table_size(n) for s in by_topic)), -1, np.int32)
+        self.super_table = np.full((n, self.slots.most, max(s.z for s in by_topic)), -1, np.int32)
         self.known = np.ones(n)  # members of the own community, as the last search found
         self.searched = np.zeros(n, bool)  # members whose search reached where its key belongs
         self.hops = np.empty(0, np.int64)  # of the searches of the last step
@@ -102,21 +102,22 @@ class Structured(LayerBase):
             present & (((members + cycle) % self.refresh == 0) | (self.topic_table[:, 0] < 0))
         )
         wanted = self.topic_table.shape[1]
-        found = self.pgrid.search(due, self.topic[due], wanted, cycle, channel)
-        own = for_topics(self.settings, self.pgrid.tree.capacity, self.pgrid.tree)
+        answers = self.pgrid.search(due, self.topic[due], wanted, cycle, channel)
+        by_topic = for_topics(self.settings, self.pgrid.tree.capacity, self.pgrid.tree)
         sizes = np.array(
-            [own[t].table_size(int(n)) for t, n in zip(self.topic[due], found.known, strict=True)], np.int64
+            [by_topic[t].table_size(int(n)) for t, n in zip(self.topic[due], answers.known, strict=True)],
+            np.int64,
         )
-        members = np.where(np.arange(wanted) < sizes[:, None], found.members, -1)
+        members = np.where(np.arange(wanted) < sizes[:, None], answers.members, -1)
         if self.ring:
-            left_out = (found.following >= 0) & np.all(members != found.following[:, None], axis=1)
-            members[left_out, sizes[left_out] - 1] = found.following[left_out]
-        known = found.known > 0
+            left_out = (answers.following >= 0) & np.all(members != answers.following[:, None], axis=1)
+            members[left_out, sizes[left_out] - 1] = answers.following[left_out]
+        known = answers.known > 0
         self.topic_table[due[known]] = members[known]
-        self.known[due[known]] = found.known[known]
+        self.known[due[known]] = answers.known[known]
         self.searched[due[known]] = True
-        hops, messages = [found.hops], int(found.messages.sum()) + len(due)
-        z = np.array([s.z for s in own])[self.topic[due]]
+        hops, messages = [answers.hops], int(answers.messages.sum()) + len(due)
+        z = np.array([s.z for s in by_topic])[self.topic[due]]
         for slot in range(self.slots.most):
             messages += self._search_supers(slot, due, z, cycle, channel, hops)
         self.hops = np.concatenate(hops)
@@ -150,8 +151,8 @@ class Structured(LayerBase):
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which members a live member still refers to."""
         live = alive == 1
-        own = named(len(alive), self.topic_table[live], self.super_table[live])
-        return self.pgrid.referenced(alive) | own
+        mentioned = named(len(alive), self.topic_table[live], self.super_table[live])
+        return self.pgrid.referenced(alive) | mentioned
 
     def tables(self) -> Tables:
         """The tables from the last searches."""
@@ -178,8 +179,8 @@ class Structured(LayerBase):
         """Fill one super-topic table of each member: search up its chain until a supertopic has members."""
         s = self.slots
         numbers = s.first[self.topic[due]] + slot
-        own = numbers < s.first[self.topic[due] + 1]
-        due, numbers, z = due[own], numbers[own], z[own]
+        exists = numbers < s.first[self.topic[due] + 1]
+        due, numbers, z = due[exists], numbers[exists], z[exists]
         # A branch above a chain is searched only if the chain has no member.
         below = s.after[numbers]
         chain_table = np.maximum(below - s.first[self.topic[due]], 0)
@@ -187,11 +188,11 @@ class Structured(LayerBase):
         self.super_table[due[blocked], slot] = -1
         due, numbers, z = due[~blocked], numbers[~blocked], z[~blocked]
         most, scope = self.super_table.shape[2], s.start[numbers + 1] - s.start[numbers]
-        found, messages, steps = self.pgrid.search_up(
+        members, messages, steps = self.pgrid.search_up(
             due, s.chain, s.start[numbers], scope, most, cycle, channel, 1 + slot * 1000
         )
         hops.append(steps)
-        kept = found[:, 0] >= 0
-        found[np.arange(most) >= z[:, None]] = -1
-        self.super_table[due[kept], slot] = found[kept]
+        kept = members[:, 0] >= 0
+        members[np.arange(most) >= z[:, None]] = -1
+        self.super_table[due[kept], slot] = members[kept]
         return messages

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from hierarchy.camcast.community import Event, Subscriber, check_callback, check_data, check_upward
-from hierarchy.camcast.dissemination import disseminate
-from hierarchy.camcast.settings import SENDING_TO_ALL, Settings
+from hierarchy.camcast.settings import Settings
+from hierarchy.compiled.camcast.dissemination import disseminate
 from hierarchy.membership.interface import Membership, known_parameters
 from hierarchy.membership.unstructured import Unstructured
+from hierarchy.peers.settings import SENDING_TO_ALL
 from hierarchy.topics import TopicTree
+from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
-from sub2sub.overlay.network import Network
 
 WAIT = 64  # cycles to wait before publishing, at most
 

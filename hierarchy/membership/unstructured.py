@@ -12,15 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings
-from hierarchy.channel import WORD, Channel, by_sender, channel_of
-from hierarchy.membership.census.settings import CensusSettings
+from hierarchy.compiled.common.channel import WORD, Channel, by_sender, channel_of
+from hierarchy.compiled.common.rows import named
+from hierarchy.compiled.super_tables.layer import Finder
 from hierarchy.membership.gateways import FOUNDS, Gateways
-from hierarchy.membership.rows import named
-from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.membership.scamp_membership import ScampMembership, add_up
-from hierarchy.super_tables.layer import Finder
+from hierarchy.peers.settings import CensusSettings, ScampSettings
 from hierarchy.topics import TopicTree
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
 
 
 class Unstructured(ScampMembership):
@@ -77,9 +76,9 @@ class Unstructured(ScampMembership):
         """Start `peers` with empty tables; contacts are in their community or a supertopic (-1: gateways)."""
         peers, contacts = np.asarray(peers, np.int64), np.asarray(contacts, np.int64)
         self._start(peers, contacts, cycle)
-        own = (contacts >= 0) & (self.topic[contacts] == self.topic[peers])
-        self.scamp.join(peers[own], contacts[own], cycle)
-        self.waiting = self.waiting[~np.isin(self.waiting, peers[own])]
+        within = (contacts >= 0) & (self.topic[contacts] == self.topic[peers])
+        self.scamp.join(peers[within], contacts[within], cycle)
+        self.waiting = self.waiting[~np.isin(self.waiting, peers[within])]
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
         """Admit newcomers, then step SCAMP and the super-topic tables."""

@@ -7,33 +7,55 @@ whether it is forwarded by CAMCAST's routing or along the rings.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.shared.layer import NestedTables
-from hierarchy.shared.points import Points
-from hierarchy.shared.routing import route_events
-from hierarchy.shared.rules import EAGER
-from hierarchy.shared.settings import CamcastRoute, SharedSettings
+from hierarchy.compiled.shared.layer import NestedTables
+from hierarchy.compiled.shared.points import Points
+from hierarchy.compiled.shared.routing import route_events
+from hierarchy.peers.settings import CamcastRoute, SharedSettings
+from hierarchy.peers.tables import EAGER
+from sub2sub.compiled.common.growth import Renumbering
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.views import FREE
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.events.outcome import Outcome
-from sub2sub.events.published import Published
 from sub2sub.geometry.boxes import TOP, points
-from sub2sub.overlay.growth import Renumbering
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.network import Network
+from sub2sub.geometry.space import AttributeSpace
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.views import FREE
+from sub2sub.overlay.published import Published
+from sub2sub.peers.settings import DisseminationSettings
 
 if TYPE_CHECKING:  # an overlay needs its ranges, not its code
     from hierarchy.topics import NestedRanges
 
 Route = CamcastRoute | DisseminationSettings
 """How an event is forwarded: by CAMCAST's routing, or along the rings."""
+
+
+@dataclass(frozen=True)
+class RoutedEvents(Published):
+    """Events that were published by CAMCAST's routing.
+
+    Attributes
+    ----------
+    not_ready : int64
+        The numbers of the events that were not sent, because their publishers were not ready. They count as
+        missed by all that match them.
+    """
+
+    not_ready: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def __repr__(self) -> str:
+        """One line."""
+        waiting = f", {len(self.not_ready)} not sent: publisher not ready" if len(self.not_ready) else ""
+        return super().__repr__().removesuffix(">") + waiting + ">"
 
 
 class SharedOverlay(Overlay):
@@ -51,6 +73,8 @@ class SharedOverlay(Overlay):
         subscription: it knows whether it subscribes to a topic, and its descriptor says so.
     axis : int
         The attribute whose ranges are topics. A topic subscription does not restrict the others.
+    space : AttributeSpace, optional
+        The names and types of the attributes.
     **layers
         As for `sub2sub.Overlay`: a layer in place of VICINITY, and further layers.
 
@@ -88,6 +112,7 @@ class SharedOverlay(Overlay):
         *,
         topics: NestedRanges | None = None,
         axis: int = 0,
+        space: AttributeSpace | None = None,
         **layers: Any,
     ) -> None:
         if settings is not None and not isinstance(settings, SharedSettings):
@@ -97,7 +122,7 @@ class SharedOverlay(Overlay):
             raise InputError(f"topics: expected NestedRanges, got {type(topics).__name__}")
         if not 0 <= axis < population.d:
             raise InputError(f"axis: expected an attribute from 0 to {population.d - 1}, got {axis}")
-        self.topics, self.axis = topics, axis
+        self.topics, self.axis, self.space = topics, axis, space
         self.topical = np.ones(len(population), np.uint8)
         self._classify(np.arange(len(population)))
         self.points = Points(population, self.cyclon, self.settings.points, seed)
@@ -130,11 +155,12 @@ class SharedOverlay(Overlay):
 
     def publish(
         self, events: Any, *, at: ArrayLike | None = None, settings: Route | None = None, threads: int = 1
-    ) -> Published:
+    ) -> Published | RoutedEvents:
         """Publish events by CAMCAST's routing or along the rings, depending on the type of `settings`.
 
-        With CAMCAST's routing, cycles pass until all publishers have a super-topic entry, or know that there
-        is none (CAMCAST, Section 5.1).
+        With CAMCAST's routing a publisher has to be ready (`ready`; CAMCAST, Section 5.1). The event of one
+        that is not, or that is down, goes nowhere: it reaches nobody, and is counted in
+        `RoutedEvents.not_ready`.
 
         Parameters
         ----------
@@ -157,10 +183,12 @@ class SharedOverlay(Overlay):
         found, given = self._points(events)
         publishers = self._peers(at, len(found))
         self._check_members(found, publishers)
-        while not self.ready()[publishers[self.network.alive[publishers] == 1]].all():
-            self.run(1)
-        outcome = self.spread(found, publishers, settings, self.cycle, record=True)
-        return Published.of(self.population, self.network, found, outcome, given)
+        ready = self.ready()[publishers] & (self.network.alive[publishers] == 1)
+        entry = np.where(ready, publishers, -1)
+        outcome = route_events(self, found, entry, settings, self.cycle, record=True)
+        published = Published.of(self.population, self.network, found, outcome, given)
+        tables = published.events, published.received, published.missed, outcome
+        return RoutedEvents(*tables, np.flatnonzero(~ready))
 
     def spread(
         self,
@@ -228,5 +256,6 @@ class SharedOverlay(Overlay):
         bounds = {tuple(row) for row in self.topics.bounds().tolist()}
         own = zip(lows[:, self.axis].tolist(), (highs[:, self.axis] + 1).tolist(), strict=True)
         others = np.delete(np.arange(self.population.d), self.axis)
-        is_open = np.all((lows[:, others] <= -TOP) & (highs[:, others] >= TOP), axis=1)
+        first, last = (-TOP, TOP) if self.space is None else (side[others] for side in self.space.bounds)
+        is_open = np.all((lows[:, others] <= first) & (highs[:, others] >= last), axis=1)
         self.topical[peers] = is_open & np.array([pair in bounds for pair in own], bool)

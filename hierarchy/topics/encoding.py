@@ -156,6 +156,35 @@ class NestedRanges:
             self._size[above] -= 1
         self._low[t] = self._high[t] = self._free[t] = 0
 
+    def move(self, topic: str | int, parent: str | int) -> None:
+        """Move a topic with its subtopics below another, which must not be one of them.
+
+        The ranges of its subtree move, and no others if the new parent has room for it. The old numbers
+        become free at the next layout.
+
+        Examples
+        --------
+        >>> ranges = NestedRanges(TopicTree.from_paths([".soccer.italy", ".tennis"]), span=1000)
+        >>> ranges.move(".soccer", ".tennis")
+        >>> ranges.range(".tennis"), ranges.range(".soccer"), ranges.range(".soccer.italy")
+        ((501, 751), (502, 626), (503, 565))
+        """
+        t, p = self.tree.number(topic), self.tree.number(parent)
+        ancestors = self.tree.spanning_path(t)[1:]
+        self.tree.move(t, p)
+        for above in ancestors:
+            self._size[above] -= self._size[t]
+        for above in self.tree.spanning_path(p):
+            self._size[above] += self._size[t]
+        share = (self._high[p] - self._free[p]) // (self._given[p] + 2)
+        if share < 2 * self._size[t]:
+            self._lay_out(0)
+            return
+        self._place(t, self._free[p], share)
+        self._free[p] += share
+        self._given[p] += 1
+        self._lay_out(t)
+
     def _subtree(self, top: int) -> list[int]:
         found = [top]
         for topic in found:

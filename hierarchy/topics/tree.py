@@ -308,6 +308,21 @@ class TopicTree:
         self._further_parents += 1
         self.changes += 1
 
+    def move(self, topic: str | int, parent: str | int) -> None:
+        """Give a topic another spanning parent, the last of that one's subtopics; names stay."""
+        t, p = self.number(topic), self.number(parent)
+        if self.includes(t, p) or t == 0:
+            raise InputError(
+                f"parent: {self.name(p)!r} above {self.name(t)!r} would close a cycle, expected a topic "
+                f"that {self.name(t)!r} does not include"
+            )
+        if p in self._parents[t][1:]:
+            raise InputError(f"parent: {self.name(p)!r} is above {self.name(t)!r} already")
+        self._children[self._parents[t][0]].remove(t)
+        self._parents[t][0] = p
+        self._children[p].append(t)
+        self.changes += 1
+
     def remove(self, topic: str | int) -> None:
         """Remove a topic without subtopics. Its number is not used again."""
         t = self.number(topic)

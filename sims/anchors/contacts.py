@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.anchors.groups import Groups
-from sub2sub.kernels.randomness import cycle_key, draws, peer_key, stream_number
-from sub2sub.overlay.layer import LayerBase
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.sizes import HEADER, LINK, NAME
-from sub2sub.overlay.views import LinkTable, table_links
+from sub2sub.compiled.common.layer import LayerBase
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import draws, peer_key
+from sub2sub.compiled.common.views import LinkTable, table_links
+from sub2sub.peers.descriptors import HEADER, LINK, NAME
+from sub2sub.peers.draws import cycle_key, stream_number
 
 STREAM = stream_number("anchors/entries")
 ENTRIES, CHECKS, TRIES = 3, 0.1, 3

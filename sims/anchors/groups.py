@@ -4,8 +4,8 @@ A subscriber is a member of the group of its topic. An event of a topic concerns
 all topics above; its publisher sends it to a few members of each (`sims.anchors.contacts`). With membership
 in the groups of all subtopics instead, a subscriber of the root would be a member of every group.
 
-The rendezvous is outside the model, like `sub2sub.cyclon.rendezvous`: it names random live members of a
-group and is always up; its questions and answers are billed. Every protocol of this package needs one to
+The rendezvous is outside the model, like `sub2sub.compiled.cyclon.rendezvous`: it names random live members
+of a group and is always up; its questions and answers are billed. Every protocol of this package needs one to
 start: a tracker, a DHT or a list of servers.
 """
 
@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.topics import NestedRanges
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
-from sub2sub.overlay.layer import Layer
+from sub2sub.compiled.common.layer import Layer
+from sub2sub.compiled.common.randomness import draws
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.sizes import HEADER, LINK, NAME
 from sub2sub.overlay.stack import Stack
+from sub2sub.peers.descriptors import HEADER, LINK, NAME
+from sub2sub.peers.draws import cycle_key, stream_number
 
 STREAM = stream_number("anchors/rendezvous")
 Integers = NDArray[np.int64]

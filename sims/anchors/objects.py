@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.anchors.transport import Sends, Transport
-from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import stream_number
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import LinkTable
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.views import LinkTable
+from sub2sub.peers.draws import Dice, stream_number
 
 Integers = NDArray[np.int64]
 ORDER = -2  # numbers the draws of the order of turns

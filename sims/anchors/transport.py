@@ -3,7 +3,7 @@
 A peer returns the messages to send, as (target, message) pairs, and is notified when one could not be
 delivered. Connections behave like TCP: a lost message is repeated, `tries` times in all; if all copies are
 lost, its target is *unreachable*. The sender is billed for every copy. Headers of TCP and IP are not counted
-(`sub2sub.overlay.sizes`).
+(`sub2sub.peers.descriptors`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.sizes import HEADER
+from sub2sub.compiled.common.network import Network
+from sub2sub.peers.descriptors import HEADER
+from sub2sub.peers.draws import Dice
 
 if TYPE_CHECKING:
     from sims.anchors.objects import ObjectPeer

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import draw, peer_key, unit
-from sub2sub.overlay.network import reaches
-from sub2sub.timing.agenda import clear, departure
-from sub2sub.timing.latency import travel
+from sub2sub.compiled.common.network import reaches
+from sub2sub.compiled.common.randomness import draw, peer_key, unit
+from sub2sub.compiled.machinery.compilation import kernel
+from sub2sub.compiled.timing.agenda import clear, departure
+from sub2sub.compiled.timing.latency import travel
 
 
 @kernel

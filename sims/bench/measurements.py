@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from sims.engine import Simulation
-from sub2sub.events.dissemination import disseminate
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.common.threads import threads, use_threads
+from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.geometry.matching import match
-from sub2sub.kernels.threads import threads, use_threads
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import OverlaySettings
 from sub2sub.rings.selection import select_ring
 from workloads import named
 

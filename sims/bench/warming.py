@@ -1,8 +1,8 @@
 """Compiles the kernels of an overlay before they are needed: `sub2sub warm`.
 
 Each part calls kernels on a tiny overlay, with the types that overlays of any size have; what is compiled is
-found in the cache (`sub2sub.kernels.cache`) from then on. The ring layer takes as long as everything else
-together, so two processes are done in about half the time of one.
+found in the cache (`sub2sub.compiled.machinery.cache`) from then on. The ring layer takes as long as
+everything else together, so two processes are done in about half the time of one.
 """
 
 from __future__ import annotations

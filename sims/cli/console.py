@@ -25,8 +25,7 @@ def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool 
     ...     report(1, 2)
     """
     if not quiet:
-        start = f"{title} ... (a first run compiles its kernels, about a minute)"
-        print(start, file=sys.stderr, flush=True)
+        print(f"{title} ...", file=sys.stderr, flush=True)
     with progress_bars(quiet, unit, per_step) as bars:
         yield partial(bars, title) if bars else lambda done, total: None
 

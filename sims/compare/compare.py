@@ -20,6 +20,7 @@ from sims.compare.table import cells, gather
 from sims.compare.worlds import world_options
 from sims.compare.worlds.ranges import BITS, rounding_effect
 from sims.runs.folder import RunWriter
+from workloads.spark.tasks import Spark
 from workloads.spec.table_files import is_stored
 
 
@@ -35,7 +36,7 @@ def _roundings(plan: Plan) -> list[str]:
 
 
 def compare(
-    plan: Plan, writer: RunWriter, processes: int, master: str | None, progress: Callable[[int, int], None]
+    plan: Plan, writer: RunWriter, processes: int, spark: Spark, progress: Callable[[int, int], None]
 ) -> tuple[list[str], list[dict[str, Any]]]:
     """Run the missing units of a plan; write tables, figures and page; return findings and numbers."""
     units = plan.units()
@@ -45,7 +46,7 @@ def compare(
         )
     )
     folder = writer.path / "units"
-    run_units(units, folder, processes, master, progress)
+    run_units(units, folder, processes, spark, progress)
     table = cells(gather(units, folder))
     writer.write_table("compare", {name: table[name].to_numpy() for name in table})
     writer.write_text("compare.csv", table.to_csv(index=False, float_format="%.6g"))

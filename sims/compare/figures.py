@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
 LOOKS: dict[str, tuple[str, str, str]] = {
     "sub2sub": (BLUE, "o", "-"),
+    "sub2sub, tuned": (BLUE, "+", ":"),
     "sub2sub as published": (BLUE, "v", "--"),
     "camcast on rings": (RED, "v", "--"),
     "camcast": (RED, "s", "-"),

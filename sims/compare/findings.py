@@ -10,13 +10,12 @@ few seeds may be wide because worlds differ.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import floor
 from pathlib import PurePath
 
 import numpy as np
 import pandas as pd
 
-from sims.compare.summary import cost, systems_in, value, working_point
+from sims.compare.summary import CRASHED, cost, percent, systems_in, value, working_point
 from sims.compare.worlds import CRASH, world_options
 
 RINGS, CAMCAST, ENCLOSING, COVER = "sub2sub", "camcast", "enclosing topic", "exact cover"
@@ -92,11 +91,8 @@ def _after_crash(table: pd.DataFrame, world: str) -> str:
     """What the settings of these systems deliver where many are down."""
     found = {}
     for system in systems_in(table, world):
-        point = working_point(table, world, system)
-        if point is not None and point.reached:
-            cell = value(table, world, system, "hit_ratio", point.knob, CRASH.loss, CRASH.crashed)
-            if cell is not None and not np.isnan(cell["mean"]):
-                found[system] = _percent(cell["mean"])
+        if (cell := _cell(table, world, system, CRASHED)) is not None:
+            found[system] = percent(cell["mean"])
     ends = [end(found.values(), key=float) for end in (min, max)] if found else []
     told = [f"{end} % ({_listed(s for s, share in found.items() if share == end)})" for end in ends]
     if len(set(told)) == 2:
@@ -174,7 +170,7 @@ def _crossing(table: pd.DataFrame, steps: list[tuple[float, str]], other: str, m
 
 def _name(world: str) -> str:
     """What a world is made of, without its folder and options."""
-    return PurePath(world_options(world.partition(" ")[2])[0]).name
+    return PurePath(world_options(world.partition(" ")[2])[0]).name.removesuffix(".toml")
 
 
 def _setting(table: pd.DataFrame, world: str, system: str) -> str:
@@ -208,17 +204,6 @@ def _ratio(a: pd.Series, b: pd.Series) -> str:
 def _shown(cell: pd.Series) -> str:
     half = (cell.high - cell.low) / 2
     return f"{cell['mean']:.3g}" + ("" if np.isnan(half) else f" ± {half:.2g}")
-
-
-def _percent(share: float) -> str:
-    """A share in percent; rounded down, so that only all of it is 100 %.
-
-    Examples
-    --------
-    >>> _percent(0.99999), _percent(0.28512), _percent(1.0)
-    ('99.99', '28.5', '100')
-    """
-    return f"{100 * share:.3g}" if share < 0.99 else f"{floor(1e4 * share + 1e-6) / 100:g}"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.events.outcome import Outcome, gini
-from sub2sub.overlay.sizes import ACK, HEADER, NAME, event_bytes
+from sub2sub.compiled.events.outcome import Outcome, gini
+from sub2sub.peers.descriptors import ACK, HEADER, NAME, event_bytes
 
 
 def per_peer(name: str, values: NDArray[np.float64]) -> dict[str, float]:

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
+from sub2sub.compiled.timing.region_files import read_regions
+from sub2sub.compiled.timing.settings import Timing
 from sub2sub.errors import InputError
-from sub2sub.timing.region_files import read_regions
-from sub2sub.timing.settings import Timing
 from workloads.files.digests import file_digest
 from workloads.settings.documents import Document
 from workloads.settings.models import table

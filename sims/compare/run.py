@@ -20,8 +20,7 @@ from sims.compare.unit import measure
 from workloads.files.atomic import atomic_write
 from workloads.files.checked import read_parquet, write_parquet
 from workloads.spark.processes import run_in_processes
-from workloads.spark.session import spark_session
-from workloads.spark.tasks import run_numbers
+from workloads.spark.tasks import Spark, run_each
 
 SCHEMA = pa.schema(
     {
@@ -34,20 +33,17 @@ SCHEMA = pa.schema(
 Progress = Callable[[int, int], None]
 
 
-def run_units(
-    units: Sequence[Unit], folder: Path, processes: int, master: str | None, progress: Progress
-) -> None:
-    """Run the units that `folder` does not have yet, in several processes here or on a Spark master."""
+def run_units(units: Sequence[Unit], folder: Path, processes: int, spark: Spark, progress: Progress) -> None:
+    """Run the units that `folder` does not have yet, in several processes here or on Spark."""
     folder.mkdir(parents=True, exist_ok=True)
     todo = [unit for unit in units if not _file(folder, unit).exists()]
     done = len(units) - len(todo)
     progress(done, len(units))
-    if master is not None:
-        with spark_session(master) as spark:
-            run_numbers(
-                spark, range(len(todo)), partial(_run_number, todo, folder.resolve()), "units",
-                lambda _, now, total: progress(done + now, done + total),
-            )  # fmt: skip
+    if spark is not None:
+        run_each(
+            spark, len(todo), partial(_run_number, todo, folder.resolve()), "units",
+            lambda _, now, total: progress(done + now, done + total),
+        )  # fmt: skip
         return
     run_in_processes(
         partial(_run_number, todo, folder), len(todo), processes,

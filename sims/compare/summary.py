@@ -10,12 +10,13 @@ duplicates, with which nobody would run them.
 
 from __future__ import annotations
 
+from math import floor
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from sims.compare.worlds import GOOD, WORKING
+from sims.compare.worlds import CRASH, GOOD, NONE, WORKING
 
 BUILT = {
     "links": "links.mean",
@@ -31,8 +32,10 @@ BUILT = {
     "seconds to heal": "heal_seconds",
     "upkeep bit/s": "upkeep_bits_per_second",
 }
+CRASHED = "crashed_hit_ratio"  # the hit ratio with `CRASH`, and nothing repaired
 PUBLISHED = {
     "hit ratio": "hit_ratio",
+    f"hit ratio, {CRASH}": CRASHED,
     "messages per event": "messages_per_event",
     "per delivery": "messages_per_delivery",
     "bytes per event": "bytes_per_event",
@@ -88,13 +91,17 @@ def value(
 
 def cost(table: pd.DataFrame, world: str, system: str, metric: str) -> pd.Series | None:
     """The cell of a metric at a system's working point."""
-    return value(table, world, system, metric, _knob(working_point(table, world, system), metric))
+    return _cost_at(table, world, system, metric, working_point(table, world, system))
 
 
-def _knob(point: WorkingPoint | None, metric: str) -> str:
-    """The knob of a metric at a working point; metrics of the overlay, without events, have none."""
+def _cost_at(
+    table: pd.DataFrame, world: str, system: str, metric: str, point: WorkingPoint | None
+) -> pd.Series | None:
+    """The cell of a metric at a working point; metrics of the overlay, without events, have no knob."""
     is_built = metric.startswith(("links", "memory", "upkeep", "converge", "heal"))
-    return "" if point is None or is_built else point.knob
+    knob = "" if point is None or is_built else point.knob
+    fault = CRASH if metric == CRASHED else NONE
+    return value(table, world, system, metric.removeprefix("crashed_"), knob, *fault)
 
 
 def ends(cell: pd.Series | None) -> tuple[float, float, float]:
@@ -158,8 +165,7 @@ def _cells(table: pd.DataFrame, world: str, system: str) -> tuple[WorkingPoint |
     """The working point of a system, and the cells of its columns there."""
     point = working_point(table, world, system)
     found = {
-        name: value(table, world, system, metric, _knob(point, metric))
-        for name, metric in (PUBLISHED | BUILT).items()
+        name: _cost_at(table, world, system, metric, point) for name, metric in (PUBLISHED | BUILT).items()
     }
     return point, {name: cell for name, cell in found.items() if cell is not None}
 
@@ -193,6 +199,17 @@ def _shown(cell: pd.Series) -> str:
         return "—"
     half = (cell.high - cell.low) / 2
     return number(cell["mean"]) + (f" ± {number(half)}" if half > 0 else "")
+
+
+def percent(share: float) -> str:
+    """A share in percent; rounded down, so that only all of it is 100 %.
+
+    Examples
+    --------
+    >>> percent(0.99999), percent(0.28512), percent(1.0)
+    ('99.99', '28.5', '100')
+    """
+    return f"{100 * share:.3g}" if share < 0.99 else f"{floor(1e4 * share + 1e-6) / 100:g}"
 
 
 def number(x: float) -> str:

@@ -28,9 +28,9 @@ from sims.compare.search import Tried, search
 from sims.compare.worlds import FAULTS, FRONTIER, HEAL_CRASHED, WORKING, Fault, World, build_world
 from sims.systems import Knob, System, Unable
 from sims.systems import system as system_named
-from sub2sub.events.outcome import Outcome
-from sub2sub.timing.latency import seeded
-from sub2sub.timing.settings import Timing
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.compiled.timing.latency import seeded
+from sub2sub.compiled.timing.settings import Timing
 
 CYCLES, SETTLED, HEALING = 30, 10, 24
 TOLERANCE, EVERY, WINDOW = 0.01, 2, 3

@@ -42,8 +42,8 @@ from sims.config.entries import FAULTS, Entry, entries
 from sims.config.interests import PopulationSettings
 from sims.systems import RUNNABLE as NAMES
 from sims.systems import system
+from sub2sub.compiled.timing.settings import Timing
 from sub2sub.errors import InputError
-from sub2sub.timing.settings import Timing
 from workloads.files.places import file_name
 from workloads.settings.documents import Change, Document, typed_change
 from workloads.settings.models import table

@@ -94,8 +94,16 @@ def _table(leaves: Mapping[str, Schema], form: Callable[[Schema], Schema]) -> Sc
     return {**table, "additionalProperties": False}
 
 
+def node_schema() -> Schema:
+    """Return the schema of the files of live nodes, of which there are three kinds."""
+    from sims.live.node_file import TABLES
+
+    return json_schema("node", TABLES)
+
+
 SCHEMAS: Mapping[str, Callable[[], Schema]] = {
     "experiment": experiment_schema,
     "sweep": sweep_schema,
     "workload": workload_schema,
+    "node": node_schema,
 }

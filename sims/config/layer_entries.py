@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.cyclon.settings import CyclonSettings
-from sub2sub.overlay.layer import Layer
+from sub2sub.compiled.common.layer import Layer
+from sub2sub.compiled.cyclon.layer import Cyclon
 from sub2sub.overlay.stack import Stack
+from sub2sub.peers.settings import CyclonSettings
 from workloads.settings.alternatives import one_of
 from workloads.settings.models import table
 from workloads.settings.parameters import parameters, plain

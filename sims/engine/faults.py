@@ -1,7 +1,7 @@
 """Faults: crashes, recoveries, joins, departures, partitions, message loss and changed subscriptions.
 
 Each fault is a control with a schedule. The affected hosts are drawn from the simulation's seed, the
-control's name and the cycle. All peers of one host (`sub2sub.events.hosts`) crash, recover and are
+control's name and the cycle. All peers of one host (`sub2sub.compiled.events.hosts`) crash, recover and are
 partitioned together. A crashed or departed peer takes no turns and does not answer. It does not announce its
 departure, so links to it have to age out. A peer that recovers still has its old links. A peer that joins
 starts from one random live contact. A peer that has left never returns, and neither does a subscription that
@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
+from sub2sub.compiled.common.growth import make_room
+from sub2sub.compiled.common.randomness import draws
 from sub2sub.errors import InputError
-from sub2sub.kernels.randomness import draws
-from sub2sub.overlay.growth import make_room
 from workloads.arrays import Floats, Integers
 
 

@@ -2,8 +2,8 @@
 
 Observers publish test events without changing the overlay. The events published here do change it. A peer
 whose message along a ring link fails probes that neighbour at once, and drops it if it does not answer
-(`sub2sub.ring.probing.unanswered`). With regular events, dead neighbours are dropped long before their links
-are too old.
+(`sub2sub.compiled.ring.probing.unanswered`). With regular events, dead neighbours are dropped long before
+their links are too old.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike
 from sims.engine.control import Row
 from sims.engine.faults import choose
 from sims.engine.simulation import Simulation
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.ring.probing import unanswered
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.geometry.boxes import points
 from sub2sub.overlay.forgetting import drop_ring_links
-from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay
-from sub2sub.ring.probing import unanswered
+from sub2sub.peers.settings import DisseminationSettings
 
 
 @dataclass(frozen=True)

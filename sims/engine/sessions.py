@@ -34,8 +34,8 @@ from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
 from workloads.arrays import Floats, Integers, Mask
 from workloads.files.checked import read_parquet
-from workloads.folder.churn_table import KINDS
 from workloads.generate.churn import Churn
+from workloads.generate.churn_table import KINDS
 from workloads.generate.rows import uniforms
 
 

@@ -8,8 +8,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.overlay.layer import Layer
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.layer import Layer
+from sub2sub.compiled.common.network import Network
 from sub2sub.overlay.population import Population
 
 

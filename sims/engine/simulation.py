@@ -22,11 +22,10 @@ from sims.engine.control import TRAFFIC, Control, Replayed, as_control
 from sims.engine.interruption import Interruption
 from sims.engine.schedule import Schedule
 from sims.engine.simulated import Simulated
+from sub2sub.compiled.common.growth import grow
 from sub2sub.errors import InputError
-from sub2sub.kernels.dice import Random
-from sub2sub.kernels.randomness import cycle_key, stream_number
-from sub2sub.overlay.growth import grow
 from sub2sub.overlay.stack import whole_number
+from sub2sub.peers.draws import Random, cycle_key, stream_number
 
 S_co = TypeVar("S_co", bound=Simulated, covariant=True, default=Simulated)
 
@@ -101,7 +100,7 @@ class Simulation(Generic[S_co]):
 
         Examples
         --------
-        >>> from sub2sub.cyclon.layer import Cyclon
+        >>> from sub2sub.compiled.cyclon.layer import Cyclon
         >>> from sub2sub.overlay.stack import Stack
         >>> def crash(simulation):
         ...     unlucky = [k for k in range(100) if simulation.random("crash", k).chance(0.2)]

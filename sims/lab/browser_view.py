@@ -10,8 +10,8 @@ import numpy as np
 from sims.lab.frames import Changes, frame
 from sims.lab.laboratory import Laboratory
 from sims.report.overlay import domain_of
-from sub2sub.events.audience import STREAM as ENTRY
-from sub2sub.events.dissemination import STREAM as DISSEMINATION
+from sub2sub.compiled.events.audience import STREAM as ENTRY
+from sub2sub.peers.forwarding import STREAM as DISSEMINATION
 
 MOST_FOLLOWED = 1500  # an event with more subscribers is not followed every cycle
 

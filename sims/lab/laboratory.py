@@ -25,7 +25,8 @@ from sims.lab.routing import camcast_rounds, members_of, views_of
 from sims.lab.saving import save_experiment
 from sims.runs.runner import simulation_of
 from sub2sub.errors import InputError
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import OverlaySettings
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.settings.toml import override, parse_override
 from workloads.spec.files import resolve

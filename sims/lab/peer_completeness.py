@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sims.engine.simulation import Simulation
 from sims.observers.rings import in_view, live_ring
+from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.geometry.matching import match
-from sub2sub.kernels.compilation import kernel
 from sub2sub.overlay.overlay import Overlay
 
 UNKNOWN = 255  # a peer that matches no test event, or needs no ring neighbours

@@ -33,7 +33,7 @@ from sub2sub.live import CoreSettings, Limits, Node, Received
 from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.peers.settings import OverlaySettings
 
 PORT = 7000
 FAULTS = ("crash", "loss")
@@ -110,7 +110,7 @@ class EventDriven:
         inside = [asyncio.Event() for _ in self.lows]
         entering = []
         for number in range(len(self.lows)):
-            machine = self.network.machine(f"10.{number // 62500}.{number // 250 % 250}.{number % 250}")
+            machine = self.network.machine(f"127.{number // 62500}.{number // 250 % 250}.{number % 250}")
             contact = self.dice.randrange(number) if number else None
             entering.append(machine.start(self._enter(machine, number, contact, inside)))
         await asyncio.gather(*entering)
@@ -132,9 +132,9 @@ class EventDriven:
             self.lows.shape[1],
             address,
             (machine.host, PORT),
-            # As in the simulator, peers trust each other, and wait for replies as long as these may take.
-            settings=CoreSettings(layers, self.experiment.dissemination, self.patience, wary=False),
-            limits=Limits(per_address=1000, reserved=1),
+            # As in the simulator, peers wait for replies as long as these may take.
+            settings=CoreSettings(layers, self.experiment.dissemination, self.patience),
+            limits=Limits(incoming=1000),
             seed=seed,
         )
         await node.__aenter__()

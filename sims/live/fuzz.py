@@ -10,9 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
 
-from hierarchy.live.histories import CommunityHistory
-from hierarchy.live.several_histories import SeveralHistory
-from hierarchy.live.trials import TrialHistory
+from hierarchy.live.histories import CommunityHistory, SeveralHistory, TrialHistory
 from hierarchy.shared.live.shared_histories import SharedHistory
 from sub2sub.live.virtual.history import History, HistoryReport, Plan
 from sub2sub.live.virtual.rings import RingHistory

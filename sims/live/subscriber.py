@@ -18,11 +18,12 @@ YOUNG = 20_000  # threshold of garbage collection: messages are many, short-live
 
 @dataclass(frozen=True)
 class PlannedSubscription:
-    """What one peer subscribes to, as closed ranges."""
+    """What one peer subscribes to, as closed ranges, and its certificate, if it has one."""
 
     low: tuple[float, ...]
     high: tuple[float, ...]
     seed: int
+    tls: Tls | None = None
 
 
 class Report(NamedTuple):
@@ -58,7 +59,7 @@ class Subscriber:
         One for each node.
     period : float
         Seconds of a cycle.
-    settings, limits, tls
+    settings, limits
         As of `Node`.
     """
 
@@ -68,10 +69,9 @@ class Subscriber:
         period: float,
         settings: CoreSettings | None = None,
         limits: Limits | None = None,
-        tls: Tls | None = None,
     ) -> None:
         self.planned, self.period = list(planned), period
-        self.settings, self.limits, self.tls = settings, limits, tls
+        self.settings, self.limits = settings, limits
         self.nodes: list[Node] = []
         self.heard: list[tuple[int, bytes, int]] = []
 
@@ -81,11 +81,11 @@ class Subscriber:
         patience = max(5.0, 10 * self.period)  # where a period is long, many peers share a processor
         limits = self.limits or Limits(
             connect=patience, answer=max(10.0, 3 * self.period), idle=max(60.0, 20 * self.period),
-            per_address=512, most_back_off=2.0,
+            most_back_off=2.0,
         )  # fmt: skip
         for plan in self.planned:
             node = Node(
-                len(plan.low), period=self.period, settings=self.settings, limits=limits, tls=self.tls,
+                len(plan.low), period=self.period, settings=self.settings, limits=limits, tls=plan.tls,
                 seed=plan.seed, reply=patience,
             )  # fmt: skip
             await node.__aenter__()

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from sims.live.processes import Closed, Processes
 from sims.live.subscriber import Cost, PlannedSubscription, Report, Subscriber
 from sub2sub.live import CoreSettings, Limits, Tls
 from sub2sub.rings.true_rings import true_rings
+
+if TYPE_CHECKING:
+    from sub2sub.live.authority import Authority
 
 WAVE = 64  # peers that join at once
 QUIET = 8  # consecutive polls without news after which dissemination counts as finished
@@ -75,8 +78,10 @@ class Swarm(Closed):
         Peers that share a process.
     seed : int
         Of IDs, draws, contacts, and the processes to kill.
-    settings, limits, tls
+    settings, limits
         As of `sub2sub.live.Node`.
+    authority : Authority, optional
+        Issues a certificate for each peer; without it, no TLS.
     """
 
     def __init__(
@@ -88,19 +93,22 @@ class Swarm(Closed):
         seed: int = 1,
         settings: CoreSettings | None = None,
         limits: Limits | None = None,
-        tls: Tls | None = None,
+        authority: Authority | None = None,
     ) -> None:
         self.period = period
         self._dice = random.Random(seed)
         planned = [
-            PlannedSubscription(tuple(low.tolist()), tuple(high.tolist()), self._dice.getrandbits(62))
-            for low, high in zip(lows, highs, strict=True)
-        ]
+            PlannedSubscription(
+                tuple(low.tolist()), tuple(high.tolist()), self._dice.getrandbits(62),
+                Tls(authority.issue(f"peer-{number}")) if authority else None,
+            )
+            for number, (low, high) in enumerate(zip(lows, highs, strict=True))
+        ]  # fmt: skip
         groups = [planned[k : k + per_process] for k in range(0, len(planned), per_process)]
         true_rings(lows, highs, np.arange(len(lows)), lows)  # compiled while there is a processor to spare
         self._began = time.monotonic()
         self.processes = Processes(
-            [Subscriber(group, period, settings, limits, tls) for group in groups],
+            [Subscriber(group, period, settings, limits) for group in groups],
             timeout=60.0 + len(planned),
         )
 

@@ -1,4 +1,4 @@
-"""What the server that processes are forked from has in memory: live peers with their kernels compiled.
+"""What the server that processes are forked from has in memory: all modules of live peers.
 
 A process that is forked after this import starts in milliseconds, and shares that memory.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import gc
 
-from hierarchy.live.warmup import warm_up as warm_up_members
-from sub2sub.live.net.warmup import warm_up
+import hierarchy.live  # noqa: F401
+import sub2sub.live  # noqa: F401
 
 
 class Echo:
@@ -28,6 +28,4 @@ class Echo:
         return f"{self.name} says {what}"
 
 
-warm_up()
-warm_up_members()
 gc.freeze()  # garbage collection in the forked processes then skips what is loaded by now

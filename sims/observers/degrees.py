@@ -9,8 +9,8 @@ import numpy as np
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
+from sub2sub.compiled.common.layer import Layer
 from sub2sub.errors import InputError
-from sub2sub.overlay.layer import Layer
 
 
 def live_links(simulation: Simulation, layer: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,11 +6,12 @@ from numpy.typing import ArrayLike
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.events.outcome import Outcome
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.geometry.boxes import points
-from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import DisseminationSettings
 
 
 def deliver(
@@ -29,7 +30,7 @@ def deliver(
 
 
 class Delivery:
-    """Hit ratio, completeness, hops, cost and load of test events: `sub2sub.events.outcome.Outcome`.
+    """Hit ratio, completeness, hops, cost and load of test events: `sub2sub.compiled.events.outcome.Outcome`.
 
     Parameters
     ----------

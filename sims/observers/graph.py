@@ -16,8 +16,8 @@ from scipy.sparse import csgraph
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sims.observers.degrees import LayerObserver, live_links
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.threads import share_out
+from sub2sub.compiled.common.threads import share_out
+from sub2sub.compiled.machinery.compilation import kernel
 
 if TYPE_CHECKING:
     import networkx

@@ -6,10 +6,11 @@ from numpy.typing import ArrayLike
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
-from sub2sub.events.publishing import PublisherSettings, find_entry
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.publishing import find_entry
 from sub2sub.geometry.boxes import points
-from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import PublisherSettings
 
 
 class Publishers:
@@ -19,7 +20,7 @@ class Publishers:
     ----------
     events : (m, d) array_like
     view, ring_offers, max_steps
-        As in `sub2sub.events.publishing.PublisherSettings`.
+        As in `sub2sub.peers.settings.PublisherSettings`.
 
     Examples
     --------

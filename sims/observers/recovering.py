@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 
 from sims.engine.faults import choose
 from sims.engine.simulation import Simulation
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.publishing import find_entry
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.events.publishing import find_entry
 from sub2sub.geometry.boxes import points
-from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import DisseminationSettings
 
 
 class Recovering:
@@ -34,8 +35,8 @@ class Recovering:
 
     Examples
     --------
-    >>> from sub2sub.events.recent_events import RecoverySettings
-    >>> from sub2sub.overlay.overlay import OverlaySettings
+    >>> from sub2sub.peers.settings import RecoverySettings
+    >>> from sub2sub.peers.settings import OverlaySettings
     >>> settings = OverlaySettings(recovery=RecoverySettings())
     >>> overlay = Overlay.of(np.zeros((20, 1)), np.ones((20, 1)), settings=settings, seed=1).run(7)
     >>> overlay.network.loss = 0.7

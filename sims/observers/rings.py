@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
+from sub2sub.compiled.common.threads import share_out
+from sub2sub.compiled.machinery.compilation import kernel, rule
+from sub2sub.compiled.ring_views.pool import RingPool, way_up
 from sub2sub.geometry.boxes import points
 from sub2sub.geometry.matching import Members, match
-from sub2sub.kernels.compilation import kernel, rule
-from sub2sub.kernels.threads import share_out
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.ring.pool import RingPool, way_up
 
 
 @rule

@@ -1,9 +1,9 @@
 """Interactive overlays: recorded views in a page, with the scripts that disseminate events over them.
 
 The page contains the views in their order and the numbers on which random draws depend. So an event in the
-page takes the same way as in `sub2sub.events.dissemination.disseminate`. A ring view is stored as the gaps
-between its neighbours, most of which fit into one byte. Recorded cycles that would make the page too large
-are left out, first those closest to others; the first and the last cycle are kept.
+page takes the same way as in `sub2sub.compiled.events.dissemination.disseminate`. A ring view is stored as
+the gaps between its neighbours, most of which fit into one byte. Recorded cycles that would make the page too
+large are left out, first those closest to others; the first and the last cycle are kept.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from markupsafe import Markup
 from sims.report.html import Page
 from sims.report.packing import Packer, as_json, smallest
 from sims.report.templates import asset, template
+from sub2sub.compiled.events.audience import STREAM as ENTRY
+from sub2sub.compiled.events.hosts import hosts_of
 from sub2sub.errors import InputError
-from sub2sub.events.audience import STREAM as ENTRY
-from sub2sub.events.dissemination import STREAM as DISSEMINATION
-from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.events.hosts import hosts_of
+from sub2sub.peers.forwarding import STREAM as DISSEMINATION
+from sub2sub.peers.settings import DisseminationSettings
 from workloads.arrays import Floats, Integers
 
 MEGABYTES = 8.0

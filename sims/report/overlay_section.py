@@ -9,7 +9,7 @@ from sims.report.html import Page
 from sims.report.overlay import add_overlay, encode
 from sims.report.sources import Source
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import DisseminationSettings
+from sub2sub.peers.settings import DisseminationSettings
 from workloads.spec.files import resolve
 from workloads.spec.types import types_from
 

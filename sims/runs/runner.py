@@ -21,8 +21,8 @@ from sims.runs.memory import refuse_too_large
 from sims.runs.result import final_numbers
 from sims.systems import system
 from sims.systems.interface import System
+from sub2sub.compiled.timing.latency import Clock, seeded
 from sub2sub.errors import InputError
-from sub2sub.timing.latency import Clock, seeded
 from workloads.files.digests import file_digest
 from workloads.settings.parameters import parameters
 from workloads.spec.types import types_to

@@ -1,11 +1,12 @@
-"""Lower bounds: a broker that knows everything, and a tree of the matching subscribers.
+"""Nobody has to find anybody: a broker that knows everything, and a tree of the matching subscribers.
 
 A broker is what most engineers would use. It needs one message to the broker and one for each delivery, and
 carries the whole load. In comparisons it stays up while subscribers crash; in a run it may crash.
 
 The tree of matching subscribers is not a protocol: only the simulator knows which subscribers match. An event
 goes from its publisher down a tree of them, in which each sends it to `arity` others; nothing is repaired.
-Without multicast no system needs fewer messages.
+It is no lower bound: with acknowledgements it needs two messages for a delivery, and a star whose subscribers
+ask for what they miss would need 1.11 with 5 % loss.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from sims.anchors.broker.settings import BrokerSettings
 from sims.anchors.trees import descend
 from sims.systems.interface import Integers, Knob, System
 from sims.systems.ledger import Ledger, Truth, keys_of
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.compiled.timing.agenda import new_agenda
+from sub2sub.compiled.timing.latency import Clock
 from sub2sub.errors import require
-from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.stack import Stack
-from sub2sub.timing.agenda import new_agenda
-from sub2sub.timing.latency import Clock
 
 NOWHERE = -1e18  # the broker's own subscription, which no event matches
 
@@ -134,13 +135,13 @@ class BrokerSystem(KnownTrees):
 
 
 class MatchingTree(KnownTrees):
-    """The tree of matching subscribers, a lower bound."""
+    """The tree of matching subscribers, which only the simulator knows."""
 
     name = "matching tree"
     dissemination = TreeShape
     knobs = tuple(Knob(arity=a, retries=r) for a, r in ((2, 0), (8, 0), (2, 2), (4, 2), (8, 2), (8, 3)))
     probe = Knob(arity=4, retries=2)
-    static = "a bound, not a protocol"
+    static = "not a protocol"
     overlay: Stack
 
     def build(self, layers: Any, spare: int) -> Stack:

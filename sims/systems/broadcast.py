@@ -18,8 +18,8 @@ from sims.observers.deliveries import Deliveries
 from sims.systems.gossip import Choices, TableGossip
 from sims.systems.interface import Integers, Knob
 from sims.systems.sampled import Sampled
+from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.errors import require
-from sub2sub.events.outcome import Outcome
 
 
 @dataclass(frozen=True)

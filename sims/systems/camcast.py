@@ -13,17 +13,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.camcast.dissemination import STREAM
-from hierarchy.camcast.settings import TopicSettings, member_parameters
+from hierarchy.camcast.settings import member_parameters
+from hierarchy.compiled.camcast.dissemination import STREAM
 from hierarchy.membership import CommunityOverlay, Flooding, SemiStructured, Structured, Unstructured
+from hierarchy.peers.settings import TopicSettings
 from sims.systems.community_sizes import CommunityGossip, CommunityTables, compared_communities, tables_of
 from sims.systems.gossip import Choices, spread_tables
 from sims.systems.interface import Integers, Knob
 from sims.systems.ledger import Truth, keys_of
 from sims.systems.topic_workload import TopicWorkload
-from sub2sub.events.outcome import Outcome
+from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.geometry.matching import Members
-from sub2sub.kernels.randomness import cycle_key
+from sub2sub.peers.draws import cycle_key
 
 MEMBERSHIPS = {
     "unstructured": Unstructured,

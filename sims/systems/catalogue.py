@@ -10,6 +10,7 @@ from workloads.settings.plugins import is_plugin, plugin
 
 _PLACES = {
     "sub2sub": "sub2sub:Sub2Sub",
+    "sub2sub, tuned": "sub2sub:TunedSub2Sub",
     "sub2sub as published": "sub2sub:PublishedSub2Sub",
     "camcast on rings": "shared_camcast:SharedCamcast",
     "camcast": "camcast:Camcast",
@@ -46,15 +47,16 @@ RUNNABLE = (
 )  # fmt: skip
 COMPARED: dict[str, tuple[str, ...]] = {
     "topics": (
-        "sub2sub", "sub2sub as published", "camcast on rings", "camcast", "multicast", "broadcast",
-        "hierarchical", "rfpbcast", "pmcast", "hpmcast", "hpmcast as printed", "hpmcast, piggybacked",
-        "plumtree", "plumtree, view 4", "plumtree, view 3", "gossipsub", "gossipsub, D 8", "gossipsub, D 4",
-        "gossipsub, D 3", "poldercast", "poldercast, views 10", "scribe", "meghdoot", "broker",
-        "matching tree",
+        "sub2sub", "sub2sub, tuned", "sub2sub as published", "camcast on rings", "camcast", "multicast",
+        "broadcast", "hierarchical", "rfpbcast", "pmcast", "hpmcast", "hpmcast as printed",
+        "hpmcast, piggybacked", "plumtree", "plumtree, view 4", "plumtree, view 3", "gossipsub",
+        "gossipsub, D 8", "gossipsub, D 4", "gossipsub, D 3", "poldercast", "poldercast, views 10", "scribe",
+        "meghdoot", "broker", "matching tree",
     ),
     "ranges": (
-        "sub2sub", "sub2sub as published", "enclosing topic", "exact cover", "pmcast", "hpmcast",
-        "hpmcast as printed", "broadcast", "plumtree", "gossipsub", "meghdoot", "broker", "matching tree",
+        "sub2sub", "sub2sub, tuned", "sub2sub as published", "enclosing topic", "exact cover", "pmcast",
+        "hpmcast", "hpmcast as printed", "broadcast", "plumtree", "gossipsub", "meghdoot", "broker",
+        "matching tree",
     ),
     "between": ("sub2sub", "enclosing topic", "exact cover"),
 }  # fmt: skip

@@ -3,7 +3,7 @@
 The paper assumes that members know the size N of their community, on which fan-outs (ln N + c) and the
 probability of sending upward (g / N) depend. In comparisons
 
-- members count their community (`hierarchy.membership.census`); the tallies are billed;
+- members count their community (`hierarchy.compiled.census`); the tallies are billed;
 - super-topic tables are checked with a fixed probability per cycle, not with g / N;
 - in a community of fewer than g, where all members send upward, each sends to more entries of its super-topic
   table, so that g a copies of an event go up on average, as in a large community.
@@ -23,7 +23,7 @@ from hierarchy.topics import NestedRanges, TopicTree
 from sims.systems.gossip import Choices, TableGossip
 from sims.systems.interface import Integers, Knob, Traffic
 from sub2sub.errors import require
-from sub2sub.overlay.sizes import HEADER
+from sub2sub.peers.descriptors import HEADER
 
 A, Z = 1.0, 3
 CHECKS = 0.1  # probability per cycle of checking a super-topic table

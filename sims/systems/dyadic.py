@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import kernel
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -28,7 +28,7 @@ from sims.systems.dyadic import cover, enclosing, point_cells
 from sims.systems.interface import Integers, Traffic, Unable
 from sims.systems.ledger import Truth
 from sims.systems.several_memberships import SeveralMemberships
-from sub2sub.events.outcome import Outcome
+from sub2sub.compiled.events.outcome import Outcome
 
 MOST_MEMBERS = 500_000  # memberships, about 1 GB of SCAMP's views
 SAMPLE = 100  # subscribers from whose covers the number of memberships is estimated

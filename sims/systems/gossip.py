@@ -1,8 +1,8 @@
 """Publishing over tables with CAMCAST's kernel.
 
-`hierarchy.camcast.dissemination` has one fan-out and one probability of sending upward for each community.
-Here every member is passed to it as a community of its own, so that each has the fan-out that it chose
-itself. The draws are the same.
+`hierarchy.compiled.camcast.dissemination` has one fan-out and one probability of sending upward for each
+community. Here every member is passed to it as a community of its own, so that each has the fan-out that it
+chose itself. The draws are the same.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.camcast.dissemination import ARRIVED, SENT, UPWARD, Carrier, spread_event
 from hierarchy.camcast.settings import Parameters
-from hierarchy.camcast.tables import Tables
+from hierarchy.compiled.camcast.dissemination import ARRIVED, SENT, UPWARD, Carrier, spread_event
+from hierarchy.compiled.camcast.tables import Tables
 from sims.systems.interface import Integers, System
 from sims.systems.ledger import Ledger, Truth, keys_of
-from sub2sub.events.outcome import Outcome
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.events.outcome import Outcome
 
 
 class Choices(NamedTuple):

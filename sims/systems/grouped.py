@@ -23,11 +23,11 @@ from sims.systems.interface import Integers
 from sims.systems.ledger import keys_of
 from sims.systems.pushed import Pushed
 from sims.systems.route_sender import RouteSender
-from sub2sub.events.outcome import Outcome
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.layer import Layer
+from sub2sub.compiled.common.layer import Layer
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.compiled.timing.latency import Clock
 from sub2sub.overlay.population import Population
-from sub2sub.timing.latency import Clock
+from sub2sub.peers.draws import Dice
 
 ENTERING = -1  # selects the draws of an event's route into the groups above
 

@@ -18,9 +18,10 @@ from sims.systems.interface import Integers, Knob
 from sims.systems.ledger import Truth
 from sims.systems.sampled import VIEW, Sampled
 from sims.systems.several_memberships import SeveralMemberships
-from sub2sub.events.outcome import Outcome
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import draws
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.peers.draws import cycle_key, stream_number
 
 STREAM = stream_number("compare/groups")
 

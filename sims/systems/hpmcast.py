@@ -45,11 +45,12 @@ from sims.systems.hpmcast_overlay import Addressed, FlatSettings, HierarchySetti
 from sims.systems.interface import Integers, Knob, System, Traffic
 from sims.systems.knowledge import shared_rows
 from sims.systems.ledger import Ledger, Truth
-from sub2sub.events.outcome import Outcome
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.compiled.common.randomness import draws
+from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.sizes import LINK, NAME, RANGE
 from sub2sub.overlay.stack import Stack
+from sub2sub.peers.descriptors import LINK, NAME, RANGE
+from sub2sub.peers.draws import cycle_key, stream_number
 
 ADDRESSES, CONTACTS, CARRIERS = (
     stream_number(f"compare/{name}") for name in ("addresses", "hpmcast contacts", "hpmcast carriers")

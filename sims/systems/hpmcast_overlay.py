@@ -12,10 +12,11 @@ from hierarchy.hpmcast.membership.audit import audit
 from sims.config.subscriptions import Subscriptions
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
+from sub2sub.compiled.common.randomness import draws
 from sub2sub.errors import InputError
-from sub2sub.kernels.randomness import cycle_key, draws
 from sub2sub.overlay.population import DORMANT, Population
 from sub2sub.overlay.stack import Stack
+from sub2sub.peers.draws import cycle_key
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,14 @@ from sims.engine.simulation import Simulation
 from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths
 from sims.observers.deliveries import Deliveries
 from sims.observers.snapshots import Snapshots
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import draws
+from sub2sub.compiled.events.audience import half_open
+from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.errors import InputError
-from sub2sub.events.audience import half_open
-from sub2sub.events.outcome import Outcome
 from sub2sub.geometry.matching import Members, match_boxes
-from sub2sub.kernels.randomness import draws
-from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.sizes import LINK
+from sub2sub.peers.descriptors import LINK
 
 if TYPE_CHECKING:
     from sims.config.experiment import Experiment

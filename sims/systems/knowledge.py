@@ -12,8 +12,8 @@ import numpy as np
 
 from hierarchy.hpmcast import Knowledge
 from hierarchy.hpmcast.membership.tables import Table
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import mix
+from sub2sub.compiled.common.randomness import mix
+from sub2sub.compiled.machinery.compilation import kernel
 
 
 def shared_rows(known: Knowledge) -> Knowledge:

@@ -8,12 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.systems.interface import Integers, System
-from sub2sub.events.accounting import ACKS, CONTROL, FAILED, MESSAGES, account, new_totals, outcome_of
-from sub2sub.events.outcome import Outcome
-from sub2sub.events.receptions import Receptions
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import peer_key
+from sub2sub.compiled.events.accounting import (
+    ACKS,
+    CONTROL,
+    FAILED,
+    MESSAGES,
+    account,
+    new_totals,
+    outcome_of,
+)
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.compiled.events.receptions import Receptions
 from sub2sub.geometry.matching import Members
-from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
-from sub2sub.overlay.network import Network
+from sub2sub.peers.draws import cycle_key, stream_number
 
 STREAM = stream_number("compare/gossip")
 

@@ -16,11 +16,11 @@ from sims.systems.grouped import ENTERING, Grouped, counts
 from sims.systems.interface import Integers, Knob, System
 from sims.systems.ledger import Ledger, Truth, keys_of
 from sims.systems.route_sender import RouteSender
-from sub2sub.events.outcome import Outcome
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.sizes import LINK, VALUE
-from sub2sub.timing.agenda import new_agenda
-from sub2sub.timing.latency import Clock
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.compiled.timing.agenda import new_agenda
+from sub2sub.compiled.timing.latency import Clock
+from sub2sub.peers.descriptors import LINK, VALUE
+from sub2sub.peers.draws import Dice
 
 MOST_HOPS = 2_000  # a limit for routes, in case peers disagree
 FINE = 2.0**-30  # share of the domain: the finest resolution of values

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.systems.topic_workload import TopicSource, TopicWorkload
+from sub2sub.compiled.common.randomness import draws
 from sub2sub.errors import InputError, require
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.peers.draws import cycle_key, stream_number
 
 STREAM = stream_number("mixed workload")
 

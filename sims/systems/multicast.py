@@ -17,7 +17,7 @@ from sims.systems.interface import Integers, Knob, Unable
 from sims.systems.sampled import Sampled
 from sims.systems.several_memberships import SeveralMemberships
 from sims.systems.topic_workload import TopicWorkload
-from sub2sub.events.outcome import Outcome
+from sub2sub.compiled.events.outcome import Outcome
 
 MOST_MEMBERS = 2_000_000  # memberships, about 1 GB of views and counts
 

@@ -11,8 +11,8 @@ from sims.anchors.plumtree.layer import Plumtree
 from sims.anchors.pushing.tables import PushRules, PushTables, rows
 from sims.systems.grouped import Grouped, counts
 from sims.systems.interface import Integers, Knob
+from sub2sub.compiled.common.layer import Layer
 from sub2sub.errors import require
-from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 
 

@@ -17,16 +17,15 @@ from sims.anchors.poldercast.settings import PolderCastSettings
 from sims.anchors.pushing.tables import PushRules, PushTables, rows
 from sims.systems.grouped import Grouped, counts
 from sims.systems.interface import Integers, Knob
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.cyclon.rendezvous import Rendezvous
-from sub2sub.cyclon.settings import CyclonSettings
+from sub2sub.compiled.common.layer import Layer
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.compiled.cyclon.rendezvous import Rendezvous
+from sub2sub.compiled.vicinity.layer import Vicinity
+from sub2sub.compiled.vicinity.proximity import packed_boxes
 from sub2sub.errors import require
-from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.sizes import DESCRIPTOR, LINK, NAME
-from sub2sub.vicinity.layer import Vicinity
-from sub2sub.vicinity.proximity import packed_boxes
-from sub2sub.vicinity.settings import VicinitySettings
+from sub2sub.peers.descriptors import DESCRIPTOR, LINK, NAME
+from sub2sub.peers.settings import CyclonSettings, VicinitySettings
 
 PATIENCE = 10
 

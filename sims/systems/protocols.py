@@ -26,8 +26,8 @@ from sims.config.interests import USUAL_SIZE
 from sims.config.layer_entries import LAYER
 from sims.config.subscriptions import Subscriptions
 from sims.systems.interface import LINK_OBSERVERS, Integers, NoSettings, System
+from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.errors import InputError
-from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.stack import Stack
 

@@ -9,9 +9,9 @@ from sims.anchors.pushing.dissemination import PushContext, push_event, scratch_
 from sims.anchors.pushing.tables import PushRules, PushTables, Starts
 from sims.systems.interface import Integers, System
 from sims.systems.ledger import Ledger, Truth, keys_of
-from sub2sub.events.outcome import Outcome
-from sub2sub.overlay.network import Network
-from sub2sub.timing.latency import Clock
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.compiled.timing.latency import Clock
 
 
 class Pushed(System):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.network import Network
-from sub2sub.timing.latency import Clock, travel
-from sub2sub.timing.settings import AGAIN
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.timing.latency import Clock, travel
+from sub2sub.compiled.timing.settings import AGAIN
+from sub2sub.peers.draws import Dice
 
 
 @dataclass

@@ -18,17 +18,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sims.anchors.groups import earlier_members
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.cyclon.settings import CyclonSettings
+from sub2sub.compiled.common.layer import LayerBase
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import draws
+from sub2sub.compiled.common.views import FREE, LinkTable, peer_of
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
-from sub2sub.overlay.layer import LayerBase
-from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.sizes import HEADER, NAME
 from sub2sub.overlay.stack import Stack
-from sub2sub.overlay.views import FREE, LinkTable, peer_of
+from sub2sub.peers.descriptors import HEADER, NAME
+from sub2sub.peers.draws import cycle_key, stream_number
+from sub2sub.peers.settings import CyclonSettings
 
 VIEW = 20
 LATELY = 10  # cycles that a member is kept after it left the view

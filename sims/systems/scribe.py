@@ -19,11 +19,11 @@ from sims.systems.ledger import Truth, keys_of
 from sims.systems.pushed import Pushed
 from sims.systems.route_sender import RouteSender
 from sims.systems.topic_workload import TopicWorkload
-from sub2sub.events.outcome import Outcome
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.sizes import LINK, NAME
-from sub2sub.timing.latency import Clock
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.compiled.timing.latency import Clock
+from sub2sub.peers.descriptors import LINK, NAME
+from sub2sub.peers.draws import Dice
 
 
 class Trees:

@@ -18,11 +18,10 @@ from sims.observers.deliveries import Deliveries
 from sims.systems.interface import Integers, Knob
 from sims.systems.mixed_workload import MixedWorkload
 from sims.systems.sub2sub import RingOverlay
+from sub2sub.compiled.common.views import FREE
+from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.events.outcome import Outcome
-from sub2sub.overlay.overlay import OverlaySettings
-from sub2sub.overlay.views import FREE
+from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
 
 
 @dataclass(frozen=True)
@@ -33,21 +32,20 @@ class SharedDissemination:
     ----------
     route : str
         By CAMCAST's routing or along the rings.
-    c, g, a
+    c, g, a, coins
         As of `hierarchy.shared.CamcastRoute`.
-    shortcuts : int
-        Of events along the rings.
-    retries : int
-        By CAMCAST's routing, times a message is sent again that is not acknowledged; along the rings, how
-        many more neighbours are tried. 0 for no acknowledgements.
+    shortcuts, tries, retries : int
+        As of `sub2sub.DisseminationSettings`: along the rings, and of CAMCAST's routing.
     """
 
     route: Literal["camcast", "rings"] = "camcast"
-    c: float = 2.0
-    g: float = 10.0
+    c: float = 0.0
+    g: float = 3.0
     a: float = 1.0
-    shortcuts: int = 2
-    retries: int = 0
+    coins: bool = False
+    shortcuts: int = 1
+    tries: int = 3
+    retries: int = 3
 
     def __post_init__(self) -> None:
         if self.route not in ("camcast", "rings"):
@@ -56,9 +54,8 @@ class SharedDissemination:
 
     def chosen(self) -> Route:
         """The settings of the chosen route."""
-        if self.route == "rings":
-            return DisseminationSettings(shortcuts=self.shortcuts, retries=self.retries)
-        return CamcastRoute(self.c, self.g, self.a, self.retries)
+        rings = DisseminationSettings(shortcuts=self.shortcuts, tries=self.tries, retries=self.retries)
+        return rings if self.route == "rings" else CamcastRoute(self.c, self.g, self.a, self.coins, rings)
 
 
 class RingDeliveries(Deliveries):
@@ -85,12 +82,11 @@ class SharedCamcast(RingOverlay):
         {"kind": "degrees", "layer": "tables", "at": "end"},
     )
     dissemination = SharedDissemination
-    probe = Knob(c=2, g=10)
-    # Ring neighbours are sent to first, so c hardly affects reliability: deliveries are missed above.
+    probe = Knob(c=0, g=3)
     knobs = (
-        *(Knob(c=c, g=g) for c, g in ((0, 3), (0, 10), (0, 20), (1, 10), (1, 20), (2, 10), (2, 20))),
-        *(Knob(c=c, g=g) for c, g in ((3, 15), (4, 20), (8, 40))),
-        *(Knob(c=c, g=g, retries=2) for c, g in ((0, 10), (1, 20), (2, 40))),
+        *(Knob(c=c, g=g) for c, g in ((0, 1), (0, 3), (1, 3), (2, 3), (4, 6), (8, 20))),
+        *(Knob(c=c, g=g, tries=1, retries=0) for c, g in ((0, 3), (2, 3), (2, 10), (4, 20))),
+        *(Knob(c=c, g=g, coins=True) for c, g in ((2, 10), (4, 20))),
     )
     overlay: SharedOverlay
 

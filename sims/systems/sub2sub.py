@@ -1,8 +1,9 @@
 """Sub-2-Sub: events follow the rings of matching subscribers, and random shortcuts across them (Sub-2-Sub).
 
 Every subscriber is a peer with its box. It is billed for the exchanges of CYCLON, VICINITY and the ring layer
-and for probes. Two forms are compared. `Sub2Sub` has the overlay as it is by default, which recovers from
-crashes. Its events go without acknowledgements or, as for every other system, with them (`tries`): then a
+and for probes. Three forms are compared. `Sub2Sub` is what the library does by default, overlay and events:
+no setting is chosen. `TunedSub2Sub` has the same overlay, and the settings of events that need the fewest
+messages. Its events go without acknowledgements or, as for every other system, with them (`tries`): then a
 peer sends again to a neighbour that does not answer, then to the next, and is billed an acknowledgement for
 every message to a ring neighbour that arrives. For events with few subscribers nothing else helps: on a ring
 of two subscribers there is one message, and no other peer that could repeat it.
@@ -27,12 +28,13 @@ from sims.observers.publishers import Publishers
 from sims.observers.recovering import Recovering
 from sims.observers.snapshots import KINDS
 from sims.systems.interface import LINK_OBSERVERS, Integers, Knob, System
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.events.outcome import Outcome
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.sizes import DESCRIPTOR, LINK, RANGE
+from sub2sub.peers.descriptors import DESCRIPTOR, LINK, RANGE
+from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
 
 
 @dataclass(frozen=True)
@@ -93,14 +95,13 @@ class RingOverlay(System):
 
 
 class Sub2Sub(RingOverlay):
-    """Ring neighbours and k shortcuts."""
+    """Ring neighbours and k shortcuts, as the library has them by default."""
 
     name = "sub2sub"
     dissemination = DisseminationSettings
     probe = Knob(shortcuts=2)
-    knobs = (
-        *(Knob(shortcuts=k) for k in (0, 1, 2, 4, 8)),
-        *(Knob(shortcuts=k, tries=3) for k in (0, 1, 2)),
+    knobs: ClassVar[tuple[Knob, ...]] = (
+        Knob(shortcuts=DisseminationSettings.shortcuts, tries=DisseminationSettings.tries),
     )
 
     @classmethod
@@ -129,6 +130,16 @@ class Sub2Sub(RingOverlay):
         """Let each event enter at a random subscriber of it; events without subscribers cost nothing."""
         events = np.arange(len(self.points))
         return events, self.publish(events, None, settings, simulation.cycle, record)
+
+
+class TunedSub2Sub(Sub2Sub):
+    """With the number of shortcuts and tries that needs the fewest messages."""
+
+    name = "sub2sub, tuned"
+    knobs = (
+        *(Knob(shortcuts=k) for k in (0, 1, 2, 4, 8)),
+        *(Knob(shortcuts=k, tries=3) for k in (0, 1, 2)),
+    )
 
 
 class PublishedSub2Sub(Sub2Sub):

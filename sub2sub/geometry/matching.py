@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sub2sub.compiled.common.threads import share_out
 from sub2sub.geometry.boxes import Floats, normalise, points
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.threads import share_out
+from sub2sub.plain_numba import jitted
 
 Indices = NDArray[np.int64]
 
@@ -178,7 +178,7 @@ def _cuts(lows: Floats, highs: Floats) -> Floats:
     return np.unique(ends[np.arange(1, _SLOTS) * len(ends) // _SLOTS]) if len(ends) else ends
 
 
-@kernel
+@jitted
 def _fill(bitmap, first, last, begin, end):
     """Set the bits of the subscriptions from `begin` to `end` in the slots that their ranges overlap."""
     for s in range(begin, end):
@@ -187,7 +187,7 @@ def _fill(bitmap, first, last, begin, end):
             bitmap[slot, s >> 6] |= bit
 
 
-@kernel
+@jitted
 def holds(lows, highs, s, events, e):
     """Whether half-open box s contains event e."""
     inside = True
@@ -196,7 +196,7 @@ def holds(lows, highs, s, events, e):
     return inside
 
 
-@kernel
+@jitted
 def with_room(values, size, more):
     """An array with the first `size` values and room for `more` behind them; a longer one if necessary."""
     if size + more <= values.shape[0]:
@@ -206,7 +206,7 @@ def with_room(values, size, more):
     return longer
 
 
-@kernel
+@jitted
 def _scan(lows, highs, events):
     n = lows.shape[0]
     offsets = np.zeros(events.shape[0] + 1, np.int64)
@@ -222,7 +222,7 @@ def _scan(lows, highs, events):
     return offsets, found[:size].copy()
 
 
-@kernel
+@jitted
 def _look_up(bitmaps, slots, lows, highs, events):
     n = lows.shape[0]
     offsets = np.zeros(events.shape[0] + 1, np.int64)
@@ -248,3 +248,15 @@ def _look_up(bitmaps, slots, lows, highs, events):
                     size += 1
         offsets[e + 1] = size
     return offsets, found[:size].copy()
+
+
+@jitted
+def first_match(lows, highs, order, events):
+    """The first box in `order` that contains each event, or -1."""
+    first = np.full(events.shape[0], -1, np.int64)
+    for e in range(events.shape[0]):
+        for s in order:
+            if holds(lows, highs, s, events, e):
+                first[e] = s
+                break
+    return first

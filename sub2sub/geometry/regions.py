@@ -23,8 +23,7 @@ from numpy.typing import ArrayLike
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import Floats, closed, normalise
 from sub2sub.geometry.matching import Indices, Members
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import mix
+from sub2sub.plain_numba import jitted
 
 
 @dataclass(frozen=True)
@@ -94,12 +93,12 @@ def minimal_regions(lows: ArrayLike, highs: ArrayLike, max_bytes: int = 2**30) -
     return Regions(Members(offsets, members), *closed(cells[order, 0], cells[order, 1]), starts)
 
 
-@kernel
+@jitted
 def _box_bytes(d):
     return 16 * d + 8
 
 
-@kernel
+@jitted
 def _count(lows, highs, sweep, max_bytes):
     """The number of boxes and of all their members; counting stops where they exceed `max_bytes`."""
     boxes = entries = 0
@@ -109,7 +108,7 @@ def _count(lows, highs, sweep, max_bytes):
     return boxes, entries
 
 
-@kernel
+@jitted
 def _partition(lows, highs, sweep, boxes, entries):
     """The boxes, the region of each, and the members of each region (offsets and list)."""
     cells = np.empty((boxes, 2, lows.shape[0]), np.float64)
@@ -171,7 +170,7 @@ def _start(n: int, d: int) -> _Sweep:
     return sweep
 
 
-@kernel
+@jitted
 def _next_box(lows, highs, sweep):
     """Move to the next box that some subscription contains; whether there is one."""
     last = lows.shape[0] - 1
@@ -192,7 +191,7 @@ def _next_box(lows, highs, sweep):
     return level >= 0
 
 
-@kernel
+@jitted
 def _sort_ends(lows, highs, level, sweep):
     size = sweep.size[level]
     sweep.by_low[level, :size] = sweep.held[level, :size]
@@ -202,7 +201,7 @@ def _sort_ends(lows, highs, level, sweep):
     sweep.begun[level] = sweep.ended[level] = sweep.size[level + 1] = 0
 
 
-@kernel
+@jitted
 def _sort(items, keys):
     """Sort items by their keys, in place: a heap sort, as numba's own takes seconds to compile."""
     size = items.shape[0]
@@ -224,7 +223,7 @@ def _sort(items, keys):
         items[root] = item
 
 
-@kernel
+@jitted
 def _next_slab(lows, highs, level, sweep):
     """Move to the next slab along one attribute, and update the subscriptions that contain it."""
     total = sweep.size[level]
@@ -256,7 +255,16 @@ def _next_slab(lows, highs, level, sweep):
     sweep.begun[level], sweep.ended[level], sweep.size[level + 1] = begun, ended, size
 
 
-@kernel
+@jitted
+def _mix(row):
+    """64 bits that depend on every bit of a row number: the end of SplitMix64."""
+    bits = np.uint64(row)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@jitted
 def _region(table, held, place, size, offsets, members, regions):
     """The number of the region with exactly these members; a new region is added.
 
@@ -264,7 +272,7 @@ def _region(table, held, place, size, offsets, members, regions):
     """
     key = np.uint64(size)
     for i in range(size):
-        key ^= mix(held[i])
+        key ^= _mix(held[i])
     slot = np.int64(key & np.uint64(table.shape[0] - 1))
     while table[slot] >= 0:
         first, last = offsets[table[slot]], offsets[table[slot] + 1]

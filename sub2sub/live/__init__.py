@@ -3,9 +3,8 @@
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.entry import Published
+from sub2sub.live.net.host import run
 from sub2sub.live.net.node import Node
-from sub2sub.live.net.running import run
-from sub2sub.live.net.signatures import Signer
 from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.limits import Limits
@@ -17,7 +16,6 @@ __all__ = [
     "Node",
     "Published",
     "Received",
-    "Signer",
     "Subscription",
     "Tls",
     "run",

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sub2sub.compiled.common.views import FREE, peer_of
+from sub2sub.compiled.machinery.compilation import hot, kernel
+from sub2sub.compiled.ring.layer import Ring
+from sub2sub.compiled.ring.settings import StepSettings
+from sub2sub.compiled.ring_views.pool import place_of
+from sub2sub.compiled.ring_views.scratch import new_scratch
+from sub2sub.compiled.ring_views.view import remove
+from sub2sub.compiled.vicinity.layer import Vicinity
+from sub2sub.compiled.vicinity.rules import FAR, NONE
 from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import hot, kernel
-from sub2sub.overlay.views import FREE, peer_of
-from sub2sub.ring.layer import Ring
-from sub2sub.ring.pool import place_of
-from sub2sub.ring.scratch import new_scratch
-from sub2sub.ring.settings import StepSettings
-from sub2sub.ring.view import remove
-from sub2sub.vicinity.layer import Vicinity
-from sub2sub.vicinity.rules import FAR, NONE
 
 if TYPE_CHECKING:
     from sub2sub.overlay.overlay import Overlay

@@ -3,81 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.cyclon.rendezvous import Rendezvous
-from sub2sub.cyclon.settings import CyclonSettings
-from sub2sub.errors import InputError, require
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.events.layer import RecentEvents
-from sub2sub.events.published import Published
-from sub2sub.events.recent_events import RecoverySettings
+from sub2sub.compiled.common.feed import Feed, feed_of
+from sub2sub.compiled.common.growth import Renumbering
+from sub2sub.compiled.common.layer import Layer
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.compiled.cyclon.rendezvous import Rendezvous
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.layer import RecentEvents
+from sub2sub.compiled.ring.layer import Ring
+from sub2sub.compiled.ring.probing import Probing
+from sub2sub.compiled.ring.rest import who_skips
+from sub2sub.compiled.vicinity.layer import Vicinity
+from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import points
 from sub2sub.geometry.columns import values_by_attribute
 from sub2sub.geometry.space import AttributeSpace
-from sub2sub.overlay.feed import Feed, feed_of
-from sub2sub.overlay.growth import Renumbering
-from sub2sub.overlay.layer import Layer
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.network import Network
+from sub2sub.overlay.nearest import Distance, Nearest
 from sub2sub.overlay.population import Population
+from sub2sub.overlay.published import Published
 from sub2sub.overlay.stack import LayerOrMaker, Stack, whole_number
-from sub2sub.ring.layer import Ring, RingSettings
-from sub2sub.ring.probing import Probing
-from sub2sub.ring.rest import who_skips
-from sub2sub.vicinity.layer import Vicinity
-from sub2sub.vicinity.nearest import Distance, Nearest
-from sub2sub.vicinity.settings import VicinitySettings
-
-
-@dataclass(frozen=True)
-class OverlaySettings:
-    """Settings of the layers. With the default, rings recover from crashes; `paper()` is as published.
-
-    Attributes
-    ----------
-    cyclon, vicinity, ring
-        Settings of each layer.
-    suspect_age : int
-        Ring links of this age, in cycles, are probed; of half this age if a peer has few. 0 for never. With a
-        lower value fewer events are sent to dead peers, and there are more probes.
-    patience : int
-        Cycles after which a peer whose random view is incomplete asks for a contact again, 0 for never.
-    recovery : RecoverySettings
-        How missed events are recovered; by default (`history` 0) they are not.
-    axes : tuple of float
-        The unit of distance along each attribute, for VICINITY, newcomers and publishers. `typical_widths`
-        computes widths of typical ranges: the best known choice if attributes are of different types.
-        `AttributeSpace.axes` has the lengths of the axes, a bad choice if an attribute has exact values. By
-        default coordinates are not scaled.
-    calm : int
-        If its ring links have not changed for this many cycles, a peer begins exchanges of random and
-        proximity links only every so many cycles (`sub2sub.ring.rest`); 0 for never, as published.
-    """
-
-    cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
-    vicinity: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=20))
-    ring: RingSettings = field(default_factory=lambda: RingSettings(max_age=9))
-    suspect_age: int = 4
-    patience: int = 10
-    recovery: RecoverySettings = field(default_factory=lambda: RecoverySettings(history=0))
-    axes: tuple[float, ...] = ()
-    calm: int = 0
-
-    def __post_init__(self) -> None:
-        require(self, "overlay", calm=0)
-
-    @classmethod
-    def paper(cls) -> OverlaySettings:
-        """As published: no hello messages, no ages, no probes; no link is dropped, no request is repeated."""
-        near = replace(cls().vicinity, max_age=0)
-        return cls(CyclonSettings(), near, RingSettings.paper(), suspect_age=0, patience=0)
+from sub2sub.peers.settings import (
+    DisseminationSettings,
+    OverlaySettings,
+)
 
 
 class Overlay(Stack):
@@ -95,9 +51,8 @@ class Overlay(Stack):
         Replaces VICINITY: its links are the candidates of the ring layer, serve as shortcuts, and are offered
         to publishers. The function may use the overlay's `cyclon`.
     proximity : function (a, b) -> float, optional
-        The distance of VICINITY between two boxes, arrays (2, d) of lows and highs. A function compiled by
-        `numba.njit` becomes part of the compiled exchange, which takes some seconds to compile; a plain
-        function is called about 85 times per peer and cycle.
+        The distance of VICINITY between two boxes, arrays (2, d) of lows and highs. It is called about 70
+        times per peer and cycle (`sub2sub.overlay.nearest`).
     above : sequence of Layer, or of functions of this overlay that return one
         Layers that are stepped after all others.
 

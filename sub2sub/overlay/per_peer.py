@@ -1,7 +1,7 @@
 """Protocols written for one peer at a time, in plain Python, as with PeerSim's `CDProtocol`.
 
-A layer (`sub2sub.overlay.layer`) steps a whole population at once, so it can be compiled. For a first test
-with a thousand peers that is not necessary. `PerPeer` calls `turn` for each live peer, gives it random
+A layer (`sub2sub.compiled.common.layer`) steps a whole population at once, so it can be compiled. For a first
+test with a thousand peers that is not necessary. `PerPeer` calls `turn` for each live peer, gives it random
 numbers, counts and loses its messages, and saves its variables in checkpoints.
 
     class PushSum(PerPeer):
@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sub2sub.compiled.common.growth import Renumbering
+from sub2sub.compiled.common.network import Network, reaches
+from sub2sub.compiled.common.views import LinkTable
+from sub2sub.compiled.machinery.compilation import plain
 from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import plain
-from sub2sub.kernels.dice import Random
-from sub2sub.overlay.growth import Renumbering
-from sub2sub.overlay.network import Network, reaches
-from sub2sub.overlay.sizes import HEADER
 from sub2sub.overlay.stack import Stack
-from sub2sub.overlay.views import LinkTable
+from sub2sub.peers.descriptors import HEADER
+from sub2sub.peers.draws import Random
 
 
 class PerPeer(ABC):

@@ -8,10 +8,10 @@ change its subscription, a host lets one peer leave and another join. Newcomers 
 peers, which have random IDs like all others and are created in advance (`spare`) or when necessary (`grow`).
 A peer that has left for good (`retire`) keeps its place until no link leads to it (`free`).
 
-The distance of two subscriptions (`sub2sub.vicinity.proximity`) depends on the units of the attributes: an
-axis of strings is longer than 2^48, and beside it a price hardly counts. `measure` therefore sets a unit for
-each attribute. Units are rounded to powers of two: multiplication by these only changes exponents, so the
-same boxes overlap as before.
+The distance of two subscriptions (`sub2sub.compiled.vicinity.proximity`) depends on the units of the
+attributes: an axis of strings is longer than 2^48, and beside it a price hardly counts. `measure` therefore
+sets a unit for each attribute. Units are rounded to powers of two: multiplication by these only changes
+exponents, so the same boxes overlap as before.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sub2sub.compiled.common.growth import Renumbering
+from sub2sub.compiled.common.randomness import draws
+from sub2sub.compiled.vicinity.proximity import packed_boxes
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import closed, normalise
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
-from sub2sub.overlay.growth import Renumbering
+from sub2sub.peers.draws import cycle_key, stream_number
 from sub2sub.rings.identifiers import sequence_ids
-from sub2sub.vicinity.proximity import packed_boxes
 
 STREAM = stream_number("sequence-ids")
 DORMANT, GONE = -1, -2

@@ -6,18 +6,22 @@ See `docs/write-a-protocol.md`, and `examples/push_sum.py` for a protocol in twe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sub2sub.compiled.common.growth import Growing, Renumbering
+from sub2sub.compiled.common.layer import Layer
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import below, draw, peer_key
+from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
-from sub2sub.overlay.growth import Growing, Renumbering
-from sub2sub.overlay.layer import Layer
-from sub2sub.overlay.network import Network
+from sub2sub.geometry.boxes import closed
 from sub2sub.overlay.population import Population
+from sub2sub.overlay.tables import Table, optional_library
+from sub2sub.peers.draws import cycle_key, stream_number
 
 STREAM = stream_number("bootstrap")
 _ASKED = ("name", "step", "join", "links", "arrays", "load")
@@ -46,7 +50,7 @@ class Stack:
 
     Examples
     --------
-    >>> from sub2sub.cyclon.layer import Cyclon
+    >>> from sub2sub.compiled.cyclon.layer import Cyclon
     >>> stack = Stack(50, [Cyclon(50, seed=1)], seed=1).run(10)
     >>> int(stack.referenced().sum()), stack["cyclon"].name
     (50, 'cyclon')
@@ -76,6 +80,43 @@ class Stack:
     def __repr__(self) -> str:
         up, names = int(self.network.alive.sum()), ", ".join(layer.name for layer in self.layers)
         return f"<{type(self).__name__} of {up} live peers after {self.cycle} cycles: {names or 'no layers'}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the same line, and the links of each layer."""
+        count = np.array([len(layer.links()[0]) for layer in self.layers])
+        links = {"layer": np.array([layer.name for layer in self.layers]), "links": count}
+        links["links per live peer"] = count / max(int(self.network.alive.sum()), 1)
+        return f"<p>{escape(repr(self)[1:-1])}</p>{Table(links)._repr_html_()}"
+
+    def to_networkx(self) -> Any:
+        """The live peers and their links as a networkx `MultiDiGraph`, the layer's name being an edge's key.
+
+        Nodes are named by the rows of their subscriptions, with `id`, `low` and `high`. Edges have `since`,
+        the cycle in which the link was made or renewed, 0 where the layer does not keep it.
+
+        Examples
+        --------
+        >>> from sub2sub import Overlay
+        >>> graph = Overlay.of([[0.0], [0.5], [0.2]], [[0.6], [1.0], [0.3]], seed=1).run(5).to_networkx()
+        >>> sorted(graph.successors(0)), graph.has_edge(0, 1, key="ring"), graph.nodes[0]["high"]
+        ([1, 2], True, [0.6])
+        """
+        networkx = optional_library("networkx")
+        graph, population = networkx.MultiDiGraph(), self.population
+        lows, highs = closed(population.boxes[:, 0, : population.d], population.boxes[:, 1, : population.d])
+        for peer in np.flatnonzero(self.network.alive).tolist():
+            values = {
+                "id": int(population.ids[peer]),
+                "low": lows[peer].tolist(),
+                "high": highs[peer].tolist(),
+            }
+            graph.add_node(int(population.row[peer]), **values)
+        for layer in self.layers:
+            for holder, peer, since in zip(*(column.tolist() for column in layer.links()), strict=True):
+                if self.network.alive[holder] and self.network.alive[peer]:
+                    ends = int(population.row[holder]), int(population.row[peer])
+                    graph.add_edge(*ends, key=layer.name, since=since)
+        return graph
 
     def __getitem__(self, name: str) -> Layer:
         """The layer with this name."""
@@ -111,7 +152,7 @@ class Stack:
 
         Examples
         --------
-        >>> from sub2sub.cyclon.layer import Cyclon
+        >>> from sub2sub.compiled.cyclon.layer import Cyclon
         >>> stack = Stack(9, [Cyclon(9, seed=1)], seed=1).run(20)
         >>> 4 in stack.neighbours("cyclon", 4), stack.neighbours("cyclon", 4).size > 5
         (False, True)

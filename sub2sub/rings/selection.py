@@ -7,26 +7,24 @@ box, the nearest candidates in both directions that contain the point are select
 candidate is needed for some point.
 
 Read differently from the paper: ranges are closed, as in Section 2. The remainder of Figure 3 is not kept as
-a list of boxes; instead, each candidate is tested for cover (`sub2sub.geometry.cover`), which selects the
-same candidates.
+a list of boxes; instead, each candidate is tested for cover, which selects the same candidates: in plain
+Python for a few (`sub2sub.rings.plain`), without waiting for a compiler, and compiled for more
+(`sub2sub.rings.many`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.errors import InputError
-from sub2sub.geometry.boxes import normalise
-from sub2sub.geometry.cover import CoverSpace, ask, clip, new_gathered, new_stack, stack_rows
-from sub2sub.geometry.labels import Labels
-from sub2sub.kernels.compilation import apart
-from sub2sub.kernels.memory import LANES32, padded
-from sub2sub.kernels.references import by_reference
-from sub2sub.rings.identifiers import sequence_id, sequence_ids
+from sub2sub.geometry.boxes import Floats, normalise
+from sub2sub.rings import plain
+from sub2sub.rings.identifiers import Identifiers, sequence_id, sequence_ids
+
+FEW = 100  # candidates that are selected from without a compiler
 
 
 @dataclass(frozen=True)
@@ -38,55 +36,6 @@ class RingSelection:
 
     successors: NDArray[np.int64]
     predecessors: NDArray[np.int64]
-
-
-@by_reference
-class Space(NamedTuple):
-    """Scratch space for `select`; see `sub2sub.geometry.cover`."""
-
-    columns: NDArray[np.int32]
-    cover: CoverSpace
-
-
-def new_space(candidates: int, d: int, selected: int | None = None) -> Space:
-    """Scratch space to select from that many candidates; at most `selected` of them, if given."""
-    places = padded(max(candidates, 1), LANES32)
-    cover = CoverSpace(
-        new_gathered(places, d), new_stack(selected or candidates, d), np.empty(d, np.int32),
-        np.zeros(3, np.int64),
-    )  # fmt: skip
-    return Space(np.zeros((2 * d, places), np.int32), cover)
-
-
-@apart
-def select(boxes, d, node, order, kept, space):
-    """Visit candidates in `order`, and keep those whose part of the node's box is not covered by kept ones.
-
-    Writes them to `kept`; returns their number, -1 if there is no space for them.
-    """
-    columns, stack, count = space.columns, space.cover.stack, np.int64(0)
-    for at in range(order.shape[0]):
-        candidate = order[at]
-        if stack.shape[0] < stack_rows(count, d):
-            return np.int64(-1)
-        if not clip(boxes[node], boxes[candidate], d, stack[0]):
-            continue
-        if ask(columns, 0, count, d, 0, space.cover) > 0:
-            continue
-        for k in range(d):
-            columns[2 * k, count], columns[2 * k + 1, count] = boxes[candidate, 0, k], boxes[candidate, 1, k]
-        kept[count] = candidate
-        count += 1
-    return count
-
-
-def _selected(boxes: NDArray[np.int32], d: int, node: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
-    kept, enough = np.empty(order.size, np.int64), 64
-    while True:
-        count = int(select(boxes, d, node, order, kept, new_space(order.size, d, min(enough, order.size))))
-        if count >= 0:
-            return kept[:count]
-        enough *= 8
 
 
 def select_ring(
@@ -137,9 +86,45 @@ def select_ring(
     if low_table.shape[1] != d:
         raise InputError(f"lows: expected {d} attributes, as `low` has, got {low_table.shape[1]}")
     numbers = sequence_ids(ids, n, own)
-    boxes = Labels(
-        np.stack([np.vstack([low_table, own_low]), np.vstack([high_table, own_high])], axis=1), d
-    ).boxes
-    distance = numbers - np.uint64(own)  # modulo 2^64: from the node up the ring to each candidate
-    ascending = np.argsort(distance)
-    return RingSelection(_selected(boxes, d, n, ascending), _selected(boxes, d, n, ascending[::-1].copy()))
+    return RingSelection(
+        *select_rows(as_rows(own_low, own_high)[0], own, as_rows(low_table, high_table), numbers)
+    )
+
+
+def as_rows(lows: Floats, highs: Floats) -> Floats:
+    """Half-open boxes as rows (low, end, low, end, ...).
+
+    Examples
+    --------
+    >>> as_rows(np.array([[0.0, 1.0]]), np.array([[8.0, 9.0]]))
+    array([[0., 8., 1., 9.]])
+    """
+    return np.stack([lows, highs], axis=2).reshape(len(lows), 2 * lows.shape[1])
+
+
+def select_rows(
+    own: Floats, ring_id: int, boxes: Floats, ids: Identifiers
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """`select_ring` for validated half-open boxes, each a row (low, end, low, end, ...).
+
+    Examples
+    --------
+    >>> boxes = np.array([[0.0, 5.0], [4.0, 9.0], [0.0, 9.0]])
+    >>> select_rows(np.array([0.0, 9.0]), 50, boxes, np.array([60, 70, 80], np.uint64))
+    (array([0, 1]), array([2]))
+    """
+    if len(boxes) <= FEW:
+        *pairs, mine = [
+            tuple(zip(row[::2], row[1::2], strict=True)) for row in [*boxes.tolist(), own.tolist()]
+        ]
+        selected = plain.select(mine, ring_id, pairs, ids.tolist())
+        return np.array(selected[0], np.int64), np.array(selected[1], np.int64)
+    from sub2sub.rings import many  # loads numba
+
+    upwards = np.argsort(ids - np.uint64(ring_id))  # modulo 2^64: from the node up the ring to each candidate
+    room = many.room(len(boxes), len(own))
+    successors, predecessors = (
+        room.selected[: many.needed(own, boxes, order, len(order), room)].copy()
+        for order in (upwards, upwards[::-1].copy())
+    )
+    return successors, predecessors

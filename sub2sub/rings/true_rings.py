@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sub2sub.geometry.boxes import normalise, points
-from sub2sub.geometry.matching import Indices, Members, holds, match_boxes
-from sub2sub.kernels.compilation import kernel
+from sub2sub.geometry.matching import Indices, Members, first_match, match_boxes
 from sub2sub.rings.identifiers import sequence_id, sequence_ids
 
 
@@ -100,16 +99,4 @@ def ring_neighbours(
     behind = sequence_ids(ids, len(low), own) - np.uint64(own)  # modulo 2^64
     at = points(events, low.shape[1])
     order = np.argsort(behind)
-    return Neighbours(_first(low, high, order, at), _first(low, high, order[::-1].copy(), at))
-
-
-@kernel
-def _first(lows, highs, order, events):
-    """The first box in `order` that contains each event, or -1."""
-    first = np.full(events.shape[0], -1, np.int64)
-    for e in range(events.shape[0]):
-        for s in order:
-            if holds(lows, highs, s, events, e):
-                first[e] = s
-                break
-    return first
+    return Neighbours(first_match(low, high, order, at), first_match(low, high, order[::-1].copy(), at))

@@ -20,16 +20,19 @@ import pytest
 from click.testing import CliRunner
 
 from sims.cli.app import main
+from sims.config.shipped import examples
 
 ROOT = Path(__file__).parents[2]
 PARSED = ("compare", "reproduce", "live", "lab", "bench")
 LESS = {"--subscribers": "60", "--events": "12", "--cycles": "9", "--topics": "20", "--partitions": "2"}
 SMALL = ["--set", "population.size=40", "--set", "workload.events=5"]
+TOPICS = ["--set", "cycles=9"]  # of a few subscribers nobody may want what is published
 PUSH_SUM = ["--set", "population.size=40"]
 
 
 def _documents() -> Iterator[str]:
-    for file in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    copied = sorted((ROOT / "sims" / "examples").glob("*/README.md"))
+    for file in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *copied]:
         text = re.sub(r"\\\n\s*", "", file.read_text(encoding="utf-8"))
         yield from re.findall(r"^(?:    )?(sub2sub .*)$", text, re.MULTILINE)
 
@@ -87,7 +90,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("push_sum.py", "push-sum.toml"):
         shutil.copy(ROOT / "examples" / name, folder / name)
     (folder / "tutorial.toml").write_text("cycles = 6\n")
-    shutil.copytree(ROOT / "examples" / "debian", folder / "examples" / "debian")
     return folder
 
 
@@ -100,7 +102,9 @@ def _smaller(words: list[str]) -> list[str]:
     words = [word for word in words if word not in ("--open", "--spark")]
     if words[0] == "run" and len(words) > 1 and "--show" not in words and "--keys" not in words:
         own = PUSH_SUM if any("push-sum" in word for word in words) else SMALL
-        if any("workload.table=" in word for word in words):
+        if "debian/run-topics.toml" in words:
+            own = TOPICS
+        if "--table" in words or any("workload.table=" in word for word in words):
             own = SMALL[2:]  # a table is as large as it is
         words += [] if "--resume" in words else [*own, "--overwrite"]
     if words[0] == "sweep":
@@ -110,31 +114,26 @@ def _smaller(words: list[str]) -> list[str]:
 
 def _make_sure_of(words: list[str]) -> None:
     """Make the folders that a command takes and no command before it has made; clear the one it writes."""
-    if words[0] == "workload" and words[1] in ("generate", "import", "topics") and "--out" in words:
-        shutil.rmtree(words[words.index("--out") + 1], ignore_errors=True)
+    if words[0] == "example":
+        shutil.rmtree(words[-1], ignore_errors=True)
         return
-    if words[0] not in ("run", "report", "stats", "workload"):
+    for name in {word.partition("/")[0] for word in words if "/" in word} & examples().keys():
+        if not Path(name).exists():
+            _call(["example", name])
+    if words[0] not in ("run", "report", "stats"):
         return
     written = words[words.index("--out") + 1] if "--out" in words else ""
     for word in words[1:]:
         source = Path(word.rpartition("=")[2].rstrip("/"))
-        if words[:2] == ["workload", "stats"] and (source / "events").exists():
-            _call(["workload", "match", str(source)])
         if source.exists() or word.startswith("-") or word == written:
             continue
         if "*" in word:
             if not list(Path().glob(word)):
                 _call(["run", "mine.toml", *SMALL, "--out", word.replace("*", "one").rpartition("/")[0]])
             continue
-        if re.fullmatch(r"w\d*", word.rpartition("=")[2]):
-            size = ["--subscribers", "30", "--events", "8"]
-            _call(["workload", "generate", "--spec", "uniform-2", *size, "--out", str(source)])
-            _call(["workload", "match", str(source)])
-        elif source.name == "results.parquet":
+        if source.name == "results.parquet":
             _call(["sweep", "sweep.toml", "--out", str(source.parent), "--processes", "1"])
-        elif not source.suffix and (
-            words[0] in ("report", "stats") or words[1] == "stats" or "--resume" in words
-        ):
+        elif not source.suffix and (words[0] in ("report", "stats") or "--resume" in words):
             _call(["run", "mine.toml", *SMALL, "--out", str(source)])
 
 
@@ -149,7 +148,13 @@ def test_a_command_that_is_shown_runs(words: list[str], place: Path, monkeypatch
     monkeypatch.setenv("SUB2SUB_ALLOW", "")
     monkeypatch.syspath_prepend(str(place))
     monkeypatch.setattr("sims.runs.runner.draw_figures", lambda run: None)  # drawn in tests of their own
-    if words[0] in PARSED and len(words) > 1 and "--help" not in words:
+    on_spark = words[0] == "workload" or words[:2] == [
+        "stats",
+        "w",
+    ]  # run in tests/workloads/cli, on one session
+    if (on_spark or words[0] in PARSED) and len(words) > 1 and "--help" not in words:
+        for word in set(words) & {"w", "w20"}:
+            (place / word).mkdir(exist_ok=True)
         command: click.Command | None = main
         rest = list(words)
         while isinstance(command, click.Group):

@@ -12,6 +12,7 @@ PAGES = [
     *sorted(ROOT.glob("*.md")),
     *sorted(ROOT.glob("docs/**/*.md")),
     *sorted(ROOT.glob("examples/**/*.md")),
+    *sorted(ROOT.glob("sims/examples/**/*.md")),
 ]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 

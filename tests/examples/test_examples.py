@@ -15,6 +15,7 @@ SHOWN = {
     "custom_layer": "a resumed run gives the same table: True",
     "push_sum": "cycle 50: mean",
     "communities": "live:  .soccer.italy goal  .soccer.italy kick-off",
+    "topics_by_name": "<news.soccer.cup by rings: received by alice, bob; missed by nobody>",
     "overlay_as_graph": "ring      connected: True",
     "workload_from_table": "hit ratio 100%, 0 messages to peers that do not match",
 }

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import Overlay
-from sub2sub.ring.settings import RingSettings
+from sub2sub.peers.settings import CyclonSettings, RingSettings
 
 
 @pytest.mark.parametrize(

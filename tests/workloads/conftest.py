@@ -8,6 +8,13 @@ import pytest
 
 from sub2sub.errors import InputError
 
+# A quick start is worth more to tests than optimised code.
+CONF = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+}
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
@@ -19,7 +26,7 @@ def spark() -> Iterator[object]:
         java_home()
     except InputError as missing:
         pytest.skip(str(missing))
-    with spark_session("local[2]") as session:
+    with spark_session("local[2]", conf=CONF) as session:
         yield session
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,10 +17,11 @@ import click
 
 from sub2sub.errors import InputError
 from workloads.files.environment import memory
-from workloads.files.places import place
 from workloads.settings.plugins import allow
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from workloads.spark.tasks import Spark, StageProgress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -98,25 +100,40 @@ class NumberRange(click.FloatRange):
         return found
 
 
-class Place(click.ParamType[Path]):
-    """A parameter that is the address of a folder; see `workloads.files.places`."""
+class Address(click.ParamType[str]):
+    """A folder: a path of this machine, or an address that Spark knows, such as s3a://bucket/w."""
 
-    name = "place"
+    name = "address"
 
     def __init__(self, exists: bool = False) -> None:
         self.exists = exists
 
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Path:
-        """The folder at the address."""
-        found = place(value)
-        if self.exists and not found.exists():
-            self.fail(f"{str(found)!r} does not exist.", parameter, context)
-        if not self.exists and isinstance(found, Path) and found.is_file():
-            self.fail(f"Directory {str(found)!r} is a file.", parameter, context)
-        return found
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
+        """The address."""
+        if not value:
+            self.fail("expected a path, it is empty", parameter, context)
+        if not is_elsewhere(value) and self.exists and not Path(value).exists():
+            self.fail(f"{value!r} does not exist.", parameter, context)
+        if not is_elsewhere(value) and not self.exists and Path(value).is_file():
+            self.fail(f"Directory {value!r} is a file.", parameter, context)
+        return str(value)
 
 
-out_option = click.option("--out", type=Place(), required=True, metavar="DIR", help="Folder to write to.")
+def is_elsewhere(address: str) -> bool:
+    """Whether an address has a scheme, so that Spark reads it and nothing else does.
+
+    Examples
+    --------
+    >>> is_elsewhere("s3a://bucket/w"), is_elsewhere("dbfs:/w"), is_elsewhere("out/w")
+    (True, True, False)
+    """
+    return re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:/", address) is not None
+
+
+workload_option = click.option(
+    "--out", type=Address(), required=True, metavar="DIR", help="Folder to write to, at any address of Spark."
+)
+out_option = click.option("--out", type=FOLDER, required=True, metavar="DIR", help="Folder to write to.")
 
 
 @dataclass(frozen=True)
@@ -128,21 +145,43 @@ class Where:
     memory: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     ui: bool = False
+    remote: str | None = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether an option asks for Spark."""
+        return bool(self.spark or self.master or self.memory or self.conf or self.ui or self.remote)
 
     @contextmanager
     def session(self, size: int = 0) -> Iterator[Spark]:
         """Yield a Spark session if the options require one or if `size` bytes are too large, else None."""
-        asked = self.master is not None or self.memory is not None or bool(self.conf) or self.ui
-        if self.spark is False and asked:
-            raise InputError("--no-spark: expected neither --master nor --memory, --conf or --ui with it")
+        if self.spark is False and self.asked:
+            raise InputError("--no-spark: expected none of the options of Spark with it")
         large = self.spark is None and size > (memory() or 2**32) // 4
-        if not (self.spark or asked or large):
+        if not (self.asked or large):
             yield None
             return
-        from workloads.spark.session import spark_session
-
-        with spark_session(self.master, self.memory, self.conf, self.ui) as spark:
+        with self.started("tasks") as spark:
             yield spark
+
+    @contextmanager
+    def started(self, what: str, quiet: bool = False) -> Iterator[SparkSession]:
+        """Yield a Spark session; say in one line what it does, and show the progress of its stages."""
+        from workloads.spark.session import spark_session
+        from workloads.spark.tasks import as_raised, watched
+
+        click.echo(f"Spark ({self.remote or self.master or 'this machine'}) starts: {what}", err=True)
+        with (
+            spark_session(self.master, self.memory, self.conf, self.ui, self.remote) as spark,
+            progress_bars(quiet) as report,
+            watched(spark, what, report),
+        ):
+            try:
+                yield spark
+            except (InputError, OSError):
+                raise
+            except Exception as failure:
+                raise as_raised(failure) from failure
 
 
 def where_options(command: F) -> F:
@@ -152,7 +191,7 @@ def where_options(command: F) -> F:
         click.option(
             "--spark/--no-spark",
             default=None,
-            help="On Spark, or in this process (default, unless the data are large).",
+            help="On Spark, or in this process; workloads are on Spark anyway.",
         ),
         click.option(
             "--memory", metavar="SIZE", help="Memory of Spark's driver and of each executor, such as 4g."
@@ -161,11 +200,12 @@ def where_options(command: F) -> F:
             "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be repeated."
         ),
         click.option("--ui", is_flag=True, help="Serve Spark's pages while it runs."),
+        click.option("--remote", metavar="URL", help="Server of Spark Connect, sc://HOST:PORT."),
     ]
 
     @functools.wraps(command)
     def called(*arguments: Any, conf: tuple[str, ...], **others: Any) -> Any:
-        own = {name: others.pop(name) for name in ("master", "spark", "memory", "ui")}
+        own = {name: others.pop(name) for name in ("master", "spark", "memory", "ui", "remote")}
         return command(*arguments, where=Where(**own, conf=_settings(conf)), **others)
 
     decorated: Any = called

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
-from sub2sub.errors import InputError
 from workloads.cli import common
+from workloads.cli.own_tables import OwnTable, table_options
 from workloads.cli.stats import stats
 from workloads.cli.suggestions import Suggesting
 from workloads.cli.sweeps import sweep
-from workloads.cli.traces import churn, topics
-from workloads.spec.types import KINDS, Kind, ValueType
 
 __all__ = ["cli", "sweep"]
 
@@ -30,8 +27,6 @@ def cli() -> None:
     """
 
 
-cli.add_command(topics)
-cli.add_command(churn)
 cli.add_command(stats)
 
 
@@ -66,90 +61,64 @@ def show(spec: str) -> None:
     help="Cycles of the churn trace, for a spec with churn.",
 )  # fmt: skip
 @common.seed_option
-@click.option("--partitions", type=click.IntRange(1), help="Spark tasks to share the files among.")
-@common.out_option
+@common.workload_option
 @common.overwrite_option
 @common.where_options
 @common.json_option
 @common.quiet_option
 def generate(
-    spec: str,
-    subscribers: int,
-    events: int,
-    at_least: int,
-    cycles: int,
-    seed: int,
-    partitions: int | None,
-    out: Path,
-    overwrite: bool,
-    where: common.Where,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Write subscriptions and events to DIR as Parquet, the same bytes wherever it runs.
+    spec: str, subscribers: int, events: int, at_least: int, cycles: int, seed: int, out: str,
+    overwrite: bool, where: common.Where, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Write subscriptions and events to DIR as Parquet, the same rows wherever Spark runs.
 
     \b
     sub2sub workload generate --spec uniform-2 --subscribers 1000 --events 100 --out w
-    sub2sub workload generate --spec stocks.toml --subscribers 100000000 --out big --spark
+    sub2sub workload generate --spec stocks.toml --subscribers 100000000 --out s3a://bucket/big --master spark://HOST:7077
     sub2sub workload generate --spec news.toml --subscribers 1000 --cycles 200 --out churning
     """
-    from workloads.generate.generate import generate as write
+    from workloads.frames.saved import Saved
+    from workloads.frames.saved import generate as write
     from workloads.spec.files import resolve
 
     resolved = resolve(spec)
-    with where.session() as spark, common.progress_bars(quiet) as progress:
-        write(
-            resolved, subscribers, events, seed, out,
-            at_least=at_least, cycles=cycles, spark=spark, partitions=partitions, progress=progress,
-            overwrite=overwrite,
-        )  # fmt: skip
+    with where.started(f"{subscribers} subscriptions, {events} events", quiet) as spark:
+        saved = Saved(spark, out)
+        saved.begin(overwrite)
+        write(saved, resolved, subscribers, events, seed, at_least, cycles)
     facts = {"folder": out, "workload": resolved.name, "subscriptions": subscribers, "events": events}
     line = f"{out}: {subscribers} subscriptions, {events} events of {resolved.name}"
     common.print_result(as_json, facts, line)
 
 
 @cli.command()
-@click.argument("folder", type=common.Place(exists=True))
+@click.argument("folder", type=common.Address(exists=True))
 @click.option("--rings", is_flag=True, help="List every ring too, not only its length.")
 @common.where_options
 @common.json_option
 @common.quiet_option
-def match(folder: Path, rings: bool, where: common.Where, as_json: bool, quiet: bool) -> None:
+def match(folder: str, rings: bool, where: common.Where, as_json: bool, quiet: bool) -> None:
     """Find each event's matching subscribers: their number in DIR/matches, the rings in DIR/rings."""
-    from workloads.folder.layout import open_workload
-    from workloads.match.rings import list_rings
-    from workloads.match.tiles import count_rings, ring_sizes
+    from workloads import frames
+    from workloads.frames.saved import Saved
 
-    workload = open_workload(folder)
-    with where.session() as spark, common.progress_bars(quiet) as progress:
-        count_rings(workload, spark, progress)
+    with where.started(f"matches of {folder}", quiet) as spark:
+        saved = Saved(spark, folder)
+        subscriptions = saved.require("subscriptions", "sub2sub workload generate")
+        events = saved.require("events", "sub2sub workload generate --events M")
+        counts = saved.write("matches", frames.match_counts(subscriptions, events))
         if rings:
-            list_rings(workload, spark, progress)
-    sizes = ring_sizes(workload)
-    facts, spread = {}, "no events"
-    if len(sizes):
-        facts = {"least": int(sizes.min()), "greatest": int(sizes.max()), "mean": float(sizes.mean())}
-        spread = f"rings of {sizes.min()} to {sizes.max()}, mean {sizes.mean():.1f}"
-    line = f"{folder}: {len(sizes)} events, {spread}"
-    common.print_result(as_json, {"folder": folder, "events": len(sizes), "rings": facts}, line)
+            saved.write("rings", frames.rings(subscriptions, events))
+        found = counts.selectExpr("count(*)", "min(matches)", "max(matches)", "avg(matches)").first()
+    count, least, greatest, mean = found or (0, 0, 0, 0.0)
+    facts = {"least": least, "greatest": greatest, "mean": mean}
+    line = f"{folder}: {count} events, rings of {least} to {greatest}, mean {mean:.1f}"
+    common.print_result(as_json, {"folder": folder, "events": count, "rings": facts}, line)
 
 
 @cli.command("import")
-@click.argument("subscriptions", type=common.TABLE)
-@click.option("--events", type=common.TABLE, help="Table of events.")
-@click.option(
-    "--column", "columns", multiple=True, metavar="X=LOW,HIGH",
-    help="Columns with the range of attribute X, or X=COL for exact values.",
-)  # fmt: skip
-@click.option(
-    "--event-column", "event_columns", multiple=True, metavar="X=COL",
-    help="Column of attribute X in the table of events.",
-)  # fmt: skip
-@click.option(
-    "--type", "types", multiple=True, metavar="X=TYPE",
-    help="Type of attribute X: float, int, bool, string, timestamp, date, enum, enum:A,B,C; guessed from its "
-    "columns if not given.",
-)  # fmt: skip
+@click.argument("subscriptions")
+@table_options
 @click.option(
     "--topics", type=common.TABLE, help="Table of topics; subscriptions and events are then topics."
 )
@@ -161,100 +130,72 @@ def match(folder: Path, rings: bool, where: common.Where, as_json: bool, quiet: 
     help="Text between the names of a path, such as '::'. Names that contain it are in quotes.",
 )  # fmt: skip
 @click.option("--implied-topics", is_flag=True, help="Add supertopics that the table does not list.")
-@click.option("--key", metavar="COL", help="Column with the names of the subscribers, which are kept.")
+@click.option("--id", metavar="COL", help="Column of whole numbers that tells subscribers apart.")
+@click.option("--event-id", metavar="COL", help="Column of whole numbers that tells events apart.")
 @click.option(
-    "--delimiter", metavar="CHAR",
-    help="Character between values of CSV files; a comma by default, a tab for .tsv.",
+    "--tolerance", type=common.NumberRange(0, min_open=True), default=0.1,
+    help="Area that the boxes of a geofence may cover besides, as a share of its own.",
 )  # fmt: skip
-@click.option("--decimal", metavar="CHAR", default=".", help="Decimal point of numbers in CSV files.")
-@click.option(
-    "--thousands", metavar="CHAR", default="", show_default=False,
-    help="Thousands separator of numbers in CSV files: '.' in 1.000,5.",
-)  # fmt: skip
-@click.option("--encoding", default="utf-8", help="Encoding of CSV files.")
+@click.option("--boxes", type=click.IntRange(1), default=16, help="Boxes of a geofence, at most.")
 @click.option("--set-aside", is_flag=True, help="Write rows that cannot be used to DIR/rejected, and go on.")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, help="Random seed of the ring IDs.")
-@common.out_option
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, help="Random seed of the ring IDs.")
+@common.workload_option
 @common.overwrite_option
+@common.where_options
 @common.json_option
+@common.quiet_option
 def import_(
-    subscriptions: Path,
-    events: Path | None,
-    columns: tuple[str, ...],
-    event_columns: tuple[str, ...],
-    types: tuple[str, ...],
-    topics: Path | None,
-    topic_column: str | None,
-    topic_separator: str | None,
-    implied_topics: bool,
-    delimiter: str | None,
-    decimal: str,
-    thousands: str,
-    encoding: str,
-    set_aside: bool,
-    out: Path,
-    as_json: bool,
-    **settings: Any,  # key, seed, overwrite
-) -> None:
-    """Make a workload folder of CSV, Parquet or Arrow files from elsewhere.
+    subscriptions: str, own: OwnTable, topics: Path | None, topic_column: str | None,
+    topic_separator: str | None, implied_topics: bool, id: str | None, event_id: str | None, tolerance: float,
+    boxes: int, set_aside: bool, seed: int, out: str, overwrite: bool, where: common.Where, as_json: bool,
+    quiet: bool,
+) -> None:  # fmt: skip
+    """Make a workload folder of CSV, Parquet or Arrow files, a catalog's tables, or geofences (GeoJSON).
 
     \b
-    sub2sub workload import orders.csv --column price=min_price,max_price --events trades.csv --out w
+    sub2sub workload import orders.csv --column price=min_price,max_price --event-table trades.csv --out w
     sub2sub workload import readers.csv --topics tree.csv --column topic=section --out news
     sub2sub workload import abos.tsv --column preis=von,bis --decimal , --thousands . --key kunde --out w
-    sub2sub workload import alarms.csv --column level=level --type level=enum:info,warning,error --out w
+    sub2sub workload import catalog.sales.alarms --type level=enum:info,warning,error --out s3a://bucket/w
+    sub2sub workload import zones.geojson --key name --event-table places.csv --out zones
     """
-    from workloads.folder.importing import import_topics, import_workload
-    from workloads.folder.tables import TextForm
+    from workloads.folder.topic_tables import read_tree
+    from workloads.frames.generate import topic_rows
+    from workloads.frames.own import checked, checked_topics
+    from workloads.frames.saved import Saved
+    from workloads.frames.sources import checked_fences, geofences, opened
 
-    settings["form"] = TextForm(delimiter, decimal, thousands, encoding)
-    settings["on_bad"] = "set aside" if set_aside else "refuse"
-    if topics is not None:
-        named = dict(_pairs(columns)), dict(_pairs(event_columns))
-        if any(name != "topic" for pairs in named for name in pairs):
-            raise InputError("--column: expected topic=COL with --topics")
-        if types:
-            raise InputError("--type: expected none with --topics")
-        column, event_column = (pairs.get("topic", "topic") for pairs in named)
-        workload = import_topics(
-            topics, subscriptions, events, out, tree_column=topic_column, column=column,
-            event_column=event_column, separator=topic_separator, implied=implied_topics, **settings,
-        )  # fmt: skip
-    else:
-        workload = import_workload(
-            subscriptions, events, out,
-            columns={name: _ends(value) for name, value in _pairs(columns)} or None,
-            event_columns=dict(_pairs(event_columns)),
-            types={name: _type(name, value) for name, value in _pairs(types)},
-            **settings,
-        )  # fmt: skip
-    counts = {"subscriptions": workload.subscribers, "events": workload.events}
-    rejected = workload.manifest["rejected"]
-    lines = [f"{out}: {workload.subscribers} subscriptions, {workload.events} events"]
-    lines += [f"{out}/rejected/{kind}.csv: {n} rows that could not be used" for kind, n in rejected.items()]
-    common.print_result(as_json, {"folder": out, **counts, "rejected": rejected}, *lines)
-
-
-def _pairs(options: tuple[str, ...]) -> list[tuple[str, str]]:
-    pairs: list[tuple[str, str]] = []
-    for option in options:
-        name, equals, value = option.partition("=")
-        if not (name and equals and value):
-            raise InputError(f"{option!r}: expected ATTRIBUTE=COLUMN")
-        if name in dict(pairs):
-            raise InputError(f"{option!r}: expected each attribute once, {name!r} is given twice")
-        pairs.append((name, value))
-    return pairs
-
-
-def _type(name: str, value: str) -> ValueType | Kind:
-    """Read a type from an option; an enum may be given with or without its values."""
-    word, colon, values = value.partition(":")
-    if word not in KINDS or (colon and word not in ("enum", "string")):
-        raise InputError(f"--type {name}={value}: expected one of {', '.join(KINDS)}, or enum:A,B,C")
-    return ValueType(word, tuple(values.split(","))) if colon else word
-
-
-def _ends(value: str) -> str | tuple[str, str]:
-    low, comma, high = value.partition(",")
-    return (low, high) if comma else value
+    lines: list[str] = []
+    with where.started(f"import of {subscriptions}", quiet) as spark:
+        saved = Saved(spark, out)
+        saved.begin(overwrite)
+        events = opened(spark, own.events, own.form) if own.events else None
+        paths = None
+        if subscriptions.endswith((".geojson", ".json")):
+            fences = geofences(spark, subscriptions, own.key)
+            found, sentence = checked_fences(fences, events, own.event_columns, tolerance, boxes, seed=seed)
+            lines.append(f"{out}: {sentence}")
+        elif topics is not None:
+            tree, rejected = read_tree(
+                topics, topic_column, form=own.form, separator=topic_separator, implied=implied_topics,
+                on_bad="set aside" if set_aside else "refuse",
+            )  # fmt: skip
+            lines += [
+                f"{topics}, row {row}: {why}"
+                for row, why in zip(rejected.rows, rejected.reasons, strict=True)
+            ]
+            paths, found = checked_topics(
+                tree, opened(spark, subscriptions, own.form), events, seed, **own.topic_columns(),
+                separator=topic_separator, key=own.key,
+            )  # fmt: skip
+        else:
+            found = checked(
+                opened(spark, subscriptions, own.form), events, own.columns, own.event_columns, own.types,
+                key=own.key, id=id, event_id=event_id, form=own.form, seed=seed,
+                called=(subscriptions, own.events or "events"),
+            )  # fmt: skip
+        counts, more = saved.keep(found, set_aside)
+        if paths is not None:
+            saved.write("topics", topic_rows(spark, paths))
+    lines = [f"{out}: {counts['subscriptions']} subscriptions, {counts['events']} events", *lines, *more]
+    common.print_result(as_json, {"folder": out, **counts}, *lines)

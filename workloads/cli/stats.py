@@ -13,9 +13,9 @@ from workloads.cli import common
 
 
 @click.command()
-@click.argument("sources", nargs=-1, required=True, type=common.Place(exists=True))
+@click.argument("sources", nargs=-1, required=True, type=common.Address(exists=True))
 @click.option(
-    "--out", type=common.Place(), metavar="DIR",
+    "--out", type=common.FOLDER, metavar="DIR",
     help="Folder to write to.  [default: statistics/ in the folder described; ./statistics for several]",
 )  # fmt: skip
 @click.option("--peers", type=click.IntRange(0), default=100, help="Number of peers in the sample.")
@@ -32,7 +32,7 @@ from workloads.cli import common
 @common.json_option
 @common.quiet_option
 def stats(
-    sources: tuple[Path, ...],
+    sources: tuple[str, ...],
     out: Path | None,
     peers: int,
     regions_mb: int,
@@ -45,8 +45,9 @@ def stats(
     """Describe a workload, or the results of many runs, with confidence intervals.
 
     SOURCES are one workload folder; run folders, or folders of them; one sweep's folder; or, with --metric,
-    Parquet tables of which each is a run. Tables, figures and statistics.md go to DIR. Computed in this
-    process, or on Spark when asked for it or when the tables fill a quarter of the memory.
+    Parquet tables of which each is a run. Tables, figures and statistics.md go to DIR. Workloads are
+    described on Spark; runs in this process, or on Spark when asked for or when they fill a quarter of the
+    memory.
 
     \b
     sub2sub stats w
@@ -56,13 +57,18 @@ def stats(
     """
     from workloads.files.manifest import read_manifest
 
-    is_folder = sources[0].is_dir()
-    out = out or (sources[0] / "statistics" if len(sources) == 1 and is_folder else Path("statistics"))
-    manifest = (read_manifest(sources[0]) if is_folder else None) or {}
-    if manifest.get("kind") == "workload" and not metric:
+    first, paths = Path(sources[0]), [Path(source) for source in sources]
+    is_workload = common.is_elsewhere(sources[0]) or (first / "subscriptions").is_dir()
+    inside = len(sources) == 1 and first.is_dir()
+    out = out or (first / "statistics" if inside else Path("statistics"))
+    if is_workload and not metric:
         if len(sources) > 1 or by:
             raise InputError("stats: expected one workload folder, without --by")
-        _describe_workload(sources[0], out, peers, regions_mb, where)
+        from workloads.frames.saved import Saved
+        from workloads.statistics.workload import write_statistics
+
+        with where.started(f"statistics of {sources[0]}", quiet or as_json) as spark:
+            write_statistics(Saved(spark, sources[0]), out, peers, regions_mb)
     else:
         from workloads.statistics.runs import (
             write_run_statistics,
@@ -70,13 +76,13 @@ def stats(
             write_table_statistics,
         )
 
-        with where.session(_bytes_in(sources)) as spark, common.progress_bars(quiet or as_json) as progress:
+        with where.session(_bytes_in(paths)) as spark, common.progress_bars(quiet or as_json) as progress:
             if metric:
-                write_table_statistics(spark, sources, by, metric, out)
-            elif manifest.get("kind") == "sweep" and len(sources) == 1:
-                write_sweep_statistics(sources[0], out)
+                write_table_statistics(spark, paths, by, metric, out)
+            elif inside and (read_manifest(first) or {}).get("kind") == "sweep":
+                write_sweep_statistics(first, out)
             else:
-                write_run_statistics(spark, sources, out, by, progress)
+                write_run_statistics(spark, paths, out, by, progress)
     if as_json:
         common.print_json(_tables(out))
         return
@@ -95,15 +101,3 @@ def _tables(out: Path) -> dict[str, list[dict[str, Any]]]:
     from workloads.files.checked import read_parquet
 
     return {file.stem: read_parquet(file).to_pylist() for file in sorted(out.glob("*.parquet"))}
-
-
-def _describe_workload(folder: Path, out: Path, peers: int, regions_mb: int, where: common.Where) -> None:
-    from workloads.folder.layout import open_workload
-    from workloads.match.tiles import ring_sizes
-    from workloads.statistics.workload import write_statistics
-
-    workload = open_workload(folder)
-    if workload.events:
-        ring_sizes(workload)  # raises if there are no matches, before Spark is started
-    with where.session() as spark:
-        write_statistics(workload, out, spark, peers, regions_mb)

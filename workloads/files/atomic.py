@@ -9,16 +9,9 @@ from __future__ import annotations
 
 import os
 import secrets
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from workloads.files.places import Remote
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @contextmanager
@@ -36,12 +29,6 @@ def atomic_write(path: Path) -> Iterator[Path]:
     ...     (Path(folder) / "a.txt").read_text()
     'all of it'
     """
-    if isinstance(path, Remote):
-        with tempfile.TemporaryDirectory(prefix="sub2sub-upload-") as folder:
-            draft = Path(folder) / path.name
-            yield draft
-            path.put(draft)
-        return
     made = [folder for folder in path.parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     # A random name: Spark may run the same task twice at a time, and both would write into the same file.
@@ -68,15 +55,6 @@ def write_text(path: Path, text: str) -> Path:
     with atomic_write(path) as draft:
         draft.write_text(text, encoding="utf-8")
     return path
-
-
-def write_array(path: Path, values: NDArray[Any]) -> int:
-    """Write an array to a .npy file, atomically; return its length."""
-    import numpy as np
-
-    with atomic_write(path) as draft, draft.open("wb") as file:
-        np.save(file, values)
-    return len(values)
 
 
 def _flush_folder(folder: Path) -> None:

@@ -20,7 +20,6 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from sub2sub.errors import InputError
-from workloads.files.places import Remote, contents
 
 MARK, MAGIC = b"sub2sub footer digest:", b"PAR1"
 DIGEST = 32  # bytes
@@ -61,7 +60,7 @@ def read_parquet(path: Path, name: str = "", **options: Any) -> pa.Table:
     """
     with _named(path):
         _verify_footer(path)
-        table = parquet.read_table(contents(path), page_checksum_verification=True, **options)
+        table = parquet.read_table(path, page_checksum_verification=True, **options)
         _ = table.column_names  # raises if names are not valid text, in a damaged file without a digest
     metadata = dict(table.schema.metadata or {})
     written = metadata.pop(NAME, b"").decode(errors="replace")
@@ -74,19 +73,7 @@ def read_schema(path: Path) -> pa.Schema:
     """Names and types of the columns of a file."""
     with _named(path):
         _verify_footer(path)
-        return parquet.read_schema(contents(path))
-
-
-def read_groups(path: Path, groups: list[int], columns: list[str]) -> pa.Table:
-    """Read some columns of some row groups of a file, with the same verification."""
-    with _named(path):
-        _verify_footer(path)
-        with parquet.ParquetFile(contents(path), page_checksum_verification=True) as file:
-            table = file.read_row_groups(groups, columns=columns)
-    missing = [name for name in columns if name not in table.column_names]
-    if missing:  # which this reader leaves out
-        raise InputError(f"{path}: expected the columns {', '.join(columns)}, {missing[0]} is missing")
-    return table
+        return parquet.read_schema(path)
 
 
 def _footer(file: Any) -> tuple[int, bytes]:
@@ -103,7 +90,7 @@ def _footer(file: Any) -> tuple[int, bytes]:
 
 def _verify_footer(path: Path) -> None:
     """Refuse a footer that differs from its digest, if there is a digest."""
-    with contents(path) if isinstance(path, Remote) else path.open("rb") as file:
+    with path.open("rb") as file:
         start, footer = _footer(file)
         file.seek(max(start - DIGEST - len(MARK), 0))
         mark, digest = file.read(len(MARK)), file.read(DIGEST)

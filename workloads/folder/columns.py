@@ -139,10 +139,7 @@ def _is_rounded(number: Any) -> bool:
 
 def distinct(rows: Rows, columns: Sequence[str]) -> tuple[str, ...]:
     """The distinct values of some columns, as text, sorted."""
-    found: set[str] = set()
-    for batch in rows.batches(columns):
-        for name in columns:
-            found.update(_text(v) for v in batch.column(name).unique().to_pylist() if v is not None)
+    found = {_text(value) for name in columns for value in rows.distinct(name) if value is not None}
     return tuple(sorted(found))
 
 
@@ -167,12 +164,7 @@ def _guess(rows: Rows, column: str) -> Kind | None:
             return guess
     if not _is_string(kind):
         return "float"
-    seen: list[str] = []
-    for batch in rows.batches([column]):
-        seen += batch.column(column).drop_null().slice(0, _SEEN - len(seen)).to_pylist()
-        if len(seen) >= _SEEN:
-            break
-    return _guess_text(seen, rows.form)
+    return _guess_text(rows.first_values(column, _SEEN), rows.form)
 
 
 def _guess_text(seen: list[str], form: TextForm) -> Kind | None:

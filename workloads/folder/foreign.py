@@ -2,7 +2,7 @@
 
 A mapping gives the columns of each attribute: `{"price": ("min_price", "max_price")}` for a range,
 `{"price": "price"}` for an exact value or an event. Without it, subscriptions are expected in columns X_low
-and X_high and events in columns X, as `workloads.folder.layout` writes them. A missing end of a range is
+and X_high and events in columns X, as in `workloads.frames`. A missing end of a range is
 open: the range then extends to the end of the axis.
 
 An invalid row (a wrong type, NaN, low > high, a missing value, a line of a CSV file with too few or too many
@@ -34,7 +34,7 @@ def range_tables(
     axes: Mapping[str, tuple[float, float]] | None = None,
     key: str | None = None,
 ) -> tuple[SubscriptionTable, EventTable | None]:
-    """The tables with their columns and types, given or guessed; parameters as of `import_workload`."""
+    """The tables with their columns and types, given or guessed; parameters as of `frames.checked`."""
     columns = columns or guess_ranges(subscriptions)
     for name in event_columns or {}:
         if name not in columns:

@@ -8,18 +8,19 @@ anywhere on the axes.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
+import pyarrow as pa
 
 from sub2sub.errors import InputError
 from workloads.arrays import Floats, Integers
-from workloads.files.checked import read_parquet, read_schema
-from workloads.folder.layout import open_workload, parts
+from workloads.files.checked import read_parquet
 from workloads.generate.rows import uniforms
-from workloads.spec.types import ValueType
+from workloads.spec.types import ValueType, types_from
 
 Follow = Literal["table", "interest", "uniform"]
 FOLLOW: tuple[Follow, ...] = get_args(Follow)
@@ -136,19 +137,34 @@ def _between(kind: ValueType, low: Floats, high: Floats, share: Floats) -> Float
 
 
 def open_folder(path: Path) -> Stored:
-    """The subscriptions and events of a workload folder."""
-    workload = open_workload(path)
-    columns = [list(column) for column in zip(*workload.subscriptions(), strict=True)]
-    if not columns:
-        raise InputError(f"{path}: expected at least 2 subscriptions, got 0")
-    _, ring_ids, lows, highs = (np.concatenate(column) for column in columns)
-    keys: list[str] | None = None
-    files = parts(path / "subscriptions", workload.subscribers)
-    if "key" in read_schema(files[0]).names:
-        tables = [read_parquet(file, columns=["key"]) for file in files]
-        keys = [key for table in tables for key in table["key"].to_pylist()]
-    topics = None
-    if (path / "topics.parquet").exists():
-        topics = tuple(read_parquet(path / "topics.parquet")["path"].to_pylist())
-    points = workload.event_range(0, workload.events)
-    return Stored(path.name, workload.types, lows, highs, points, ring_ids, keys, topics)
+    """The subscriptions and events of a workload folder that Spark wrote."""
+    rows = _part(path, "subscriptions", "subscriber")
+    if rows is None:
+        raise InputError(f"{path}: expected a complete workload, with subscriptions/_SUCCESS")
+    kept = json.loads(rows.schema.metadata[b"org.apache.spark.sql.parquet.row.metadata"])
+    types = {
+        field["name"].removesuffix("_low"): field["metadata"]
+        for field in kept["fields"]
+        if field["name"].endswith("_low")
+    }
+    lows, highs = (
+        np.stack([rows[f"{name}_{end}"].to_numpy() for name in types], axis=1) for end in ("low", "high")
+    )
+    events, topics = _part(path, "events", "event"), _part(path, "topics", "topic")
+    points = np.empty((0, len(types)))
+    if events is not None:
+        points = np.stack([events[name].to_numpy() for name in types], axis=1)
+    return Stored(
+        path.name, types_from(list(types), types), lows, highs, points,
+        ring_ids=rows["ring_id"].to_numpy().copy(),
+        keys=rows["key"].to_pylist() if "key" in rows.column_names else None,
+        topics=tuple(topics["path"].to_pylist()) if topics is not None and topics.num_rows else None,
+    )  # fmt: skip
+
+
+def _part(path: Path, name: str, number: str) -> pa.Table | None:
+    """A part of a workload folder in the order of its numbers; None if it is not complete."""
+    if not (path / name / "_SUCCESS").exists():
+        return None
+    tables = [read_parquet(file) for file in sorted((path / name).glob("*.parquet"))]
+    return pa.concat_tables(tables).sort_by(number)

@@ -56,6 +56,13 @@ class TextForm:
         if self.thousands == self.decimal:
             raise InputError(f"thousands = {self.thousands!r}: expected another character than for decimals")
 
+    def delimiter_of(self, source: str, kind: str) -> str:
+        """The character between the values of a file of a kind such as ".tsv"; not the decimal point."""
+        delimiter = self.delimiter or ("\t" if kind == ".tsv" else ",")
+        if delimiter == self.decimal:
+            raise InputError(f"{source}: delimiter and decimal are both {delimiter!r}: expected two")
+        return delimiter
+
 
 def _kind(path: Path) -> str:
     """The suffix that tells the format: `.csv` for orders.csv.gz."""
@@ -145,9 +152,10 @@ class Rows:
 
     def require(self, columns: Sequence[str]) -> None:
         """Raise unless there are these columns."""
+        given = [name for name in self.names if not name.startswith("_")]  # others are the reader's own
         for name in columns:
             if name not in self.names:
-                raise InputError(f"{self.what}: no column {name!r}, expected one of {', '.join(self.names)}")
+                raise InputError(f"{self.what}: no column {name!r}, expected one of {', '.join(given)}")
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """These columns of all rows, in order; a table without rows is one empty batch."""
@@ -168,6 +176,26 @@ class Rows:
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches(self.names)
+
+    def table(self) -> pa.Table:
+        """All rows in memory."""
+        return pa.Table.from_batches([batch.table for batch in self])
+
+    def first_values(self, column: str, most: int) -> list[Any]:
+        """The first values of a column, without nulls."""
+        seen: list[Any] = []
+        for batch in self.batches([column]):
+            seen += batch.column(column).drop_null().slice(0, most - len(seen)).to_pylist()
+            if len(seen) >= most:
+                break
+        return seen
+
+    def distinct(self, column: str) -> list[Any]:
+        """The distinct values of a column."""
+        different = {}
+        for batch in self.batches([column]):
+            different.update(dict.fromkeys(batch.column(column).unique().to_pylist()))
+        return list(different)
 
     def _refusal(self, failure: Exception) -> InputError:
         text = next(iter(str(failure).splitlines()), type(failure).__name__)
@@ -206,9 +234,7 @@ class Rows:
 
     def _open_csv(self, types: dict[str, Any]) -> Any:
         assert isinstance(self.source, Path)
-        delimiter = self.form.delimiter or ("\t" if _kind(self.source) == ".tsv" else ",")
-        if delimiter == self.form.decimal:
-            raise InputError(f"{self.source}: delimiter and decimal are both {delimiter!r}: expected two")
+        delimiter = self.form.delimiter_of(str(self.source), _kind(self.source))
         return csv.open_csv(
             self.source,
             # The handler of invalid rows gets row numbers only without threads.

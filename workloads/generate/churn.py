@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from sub2sub.compiled.common.randomness import mix
 from sub2sub.errors import InputError
-from sub2sub.kernels.randomness import mix
 from workloads.arrays import Floats, Integers, Mask
 from workloads.generate.rows import uniforms
 from workloads.spec.quantiles import interpolate, tabulate

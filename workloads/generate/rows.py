@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.kernels.randomness import stream_number
+from sub2sub.peers.draws import stream_number
 from workloads.arrays import Floats, Integers
 
 BLOCK = 65_536

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sub2sub.kernels.compilation import kernel
+from sub2sub.compiled.machinery.compilation import kernel
 
 SLOTS = 512
 _WORDS = 128

@@ -1,4 +1,4 @@
-"""How many subscriptions match each event, for arrays in memory; `workloads.match.tiles` is for folders.
+"""How many subscriptions match each event, for arrays; `workloads.frames.matches` is for DataFrames.
 
 `sub2sub.geometry.matching.match` lists every match. Here they are only counted, because the matches of a
 large workload do not fit into memory (55 million for 10,000 events and a million subscriptions).

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sub2sub.kernels.compilation import kernel
+from sub2sub.compiled.machinery.compilation import kernel
 from workloads.arrays import Floats, Integers, Names
 
 LEAF = 16

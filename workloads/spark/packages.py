@@ -55,9 +55,10 @@ def _unpacked(base):
 
 
 def _files() -> Iterator[Path]:
+    """Yield the files of our packages that workers need, without what Python and numba keep beside them."""
     for package in _PACKAGES:
         for file in sorted((ROOT / package).rglob("*")):
-            if file.is_file() and file.suffix != ".pyc":
+            if file.is_file() and file.parent.name != "__pycache__":  # there Python and numba keep theirs
                 yield file
 
 

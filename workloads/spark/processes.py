@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, get_context
 
-from sub2sub.kernels.threads import use_threads
+from sub2sub.compiled.common.threads import use_threads
 
 
 def run_in_processes(

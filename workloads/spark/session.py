@@ -1,8 +1,9 @@
 """Starts and stops Spark.
 
-Local mode by default; on a cluster only the master's address changes. Settings of the caller come first, then
-those of the installation, then ours. Workers use the interpreter of this process unless PYSPARK_PYTHON is
-set. Our packages are sent to them, but NumPy, numba and pyarrow have to be installed there.
+Local mode by default; on a cluster only the master's address changes, and with Spark Connect that of the
+server. Settings of the caller come first, then those of the installation, then ours. Workers on this
+machine use the interpreter of this process unless PYSPARK_PYTHON is set; others say what they have
+(`workloads.spark.workers`).
 """
 
 from __future__ import annotations
@@ -17,16 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sub2sub.errors import InputError
-from workloads.spark import packages
+from workloads.spark import packages, workers
 from workloads.spark.java import java_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_SENT: dict[str, str] = {}  # digest of the packages that each application has got
 _LOOPBACK = ("local", "spark://127.0.0.1:", "spark://localhost:")
-# Little code runs in the JVM itself, so a quick start is worth more than optimised code.
-_QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _ATTEMPTS = 4  # attempts at a task, as on a cluster; the default of local mode is one
 
 
@@ -34,10 +32,12 @@ def _defaults(master: str) -> dict[str, str]:
     """Our settings, used unless the caller or the installation sets them."""
     settings = {
         "spark.app.name": "sub2sub",
-        "spark.driver.memory": "1g",
+        "spark.driver.memory": "2g",
         "spark.executor.memory": "1g",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # A batch of the reader holds this many rings, whole.
+        "spark.sql.parquet.columnarReaderBatchSize": "512",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
@@ -47,10 +47,9 @@ def _defaults(master: str) -> dict[str, str]:
             "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.extraJavaOptions": _QUICK_JVM,
-            "spark.executor.extraJavaOptions": _QUICK_JVM,
             # On the same machine, workers import the same files as this process, with compiled kernels.
             "spark.executorEnv.PYTHONPATH": path,
+            "spark.python.daemon.module": "workloads.spark.daemon",
         }
     return settings
 
@@ -91,6 +90,7 @@ def spark_session(
     memory: str | None = None,
     conf: Mapping[str, str] | None = None,
     ui: bool = False,
+    remote: str | None = None,
 ) -> Iterator[SparkSession]:
     """A Spark session for a `with` block; an active session is used again.
 
@@ -104,15 +104,25 @@ def spark_session(
         Any settings of Spark. They override those of spark-submit and of spark-defaults.conf.
     ui : bool
         Serve Spark's pages while the block runs; their address is printed to standard error.
+    remote : str, optional
+        Address of a server of Spark Connect, `sc://HOST:PORT`, instead of a master.
     """
+    if remote is not None and (master or memory or ui):
+        raise InputError("--remote: expected neither --master nor --memory or --ui with it")
     try:
         from pyspark.sql import SparkSession
     except ImportError:
         raise InputError("pyspark is not installed: expected pip install 'sub2sub-overlays[spark]'") from None
     if (active := SparkSession.getActiveSession()) is not None:
-        with tempfile.TemporaryDirectory(prefix="sub2sub-spark-") as folder:
-            _send_packages(active, Path(folder))
         yield active
+        return
+    if remote is not None:
+        with (
+            tempfile.TemporaryDirectory(prefix="sub2sub-spark-") as folder,
+            _connected(remote, conf or {}) as spark,
+        ):
+            workers.prepare(spark, Path(folder))
+            yield spark
         return
     _set_environment()
     given = _already_set() | dict(conf or {})
@@ -123,6 +133,7 @@ def spark_session(
     master = with_attempts(master or given.get("spark.master", "local[*]"))
     if _is_here(master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with tempfile.TemporaryDirectory(prefix="sub2sub-spark-") as folder:
         settings = _defaults(master) | {"spark.sql.warehouse.dir": folder} | given | {"spark.master": master}
         builder = SparkSession.builder
@@ -136,7 +147,8 @@ def spark_session(
             ) from failure
         try:
             spark.sparkContext.setLogLevel("ERROR")
-            _send_packages(spark, Path(folder))
+            if not _is_here(master):
+                workers.prepare(spark, Path(folder))
             if ui:
                 print(f"spark: {spark.sparkContext.uiWebUrl}", file=sys.stderr)
             yield spark
@@ -149,18 +161,27 @@ def _set_environment() -> None:
     if "PYSPARK_GATEWAY_PORT" in os.environ:
         return
     os.environ["JAVA_HOME"] = str(java_home())
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if not Path(os.environ.get("SPARK_HOME", ""), "conf").is_dir():
         os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).parent / "conf"))
 
 
-def _send_packages(spark: SparkSession, folder: Path) -> None:
-    """Send our packages to workers on other machines, once per session."""
-    context = spark.sparkContext
-    if _is_here(str(context.master)) or packages.digest() in _SENT.get(context.applicationId, ""):
-        return
-    context.addPyFile(str(packages.archive(folder)))
-    _SENT[context.applicationId] = packages.digest()
+@contextmanager
+def _connected(remote: str, conf: Mapping[str, str]) -> Iterator[SparkSession]:
+    """A session on a server of Spark Connect."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.remote(remote)
+    for key, value in {"spark.sql.session.timeZone": "UTC", **conf}.items():
+        builder = builder.config(key, value)
+    try:
+        spark = builder.getOrCreate()
+        _ = spark.version
+    except Exception as failure:  # also where grpc is not installed
+        raise InputError(f"spark: cannot reach {remote}: {_first_line(failure)}") from failure
+    try:
+        yield spark
+    finally:
+        spark.stop()
 
 
 def _first_line(failure: Exception) -> str:

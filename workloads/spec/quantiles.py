@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sub2sub.kernels.compilation import kernel
+from sub2sub.compiled.machinery.compilation import kernel
 from workloads.arrays import Floats
 
 _OCTAVES = 32

@@ -32,7 +32,6 @@ from typing import Any
 import numpy as np
 
 from sub2sub.errors import InputError
-from workloads.files.manifest import MANIFEST
 from workloads.folder.foreign import range_tables
 from workloads.folder.pieces import Pieces
 from workloads.folder.rejected import Rejected
@@ -184,16 +183,16 @@ def is_stored(path: Path) -> bool:
 
 
 def stored_files(path: Path) -> list[Path]:
-    """The files that determine the data: a folder's manifest; a table; a description and its tables."""
+    """The files that determine the data: those of a folder; a table; a description and its tables."""
     if path.suffix == ".toml":
         settings = _described(path)
         tree = settings.topics.file if settings.topics else None
         return [path, *(file for file in (settings.file, settings.events, tree) if file and file.is_file())]
-    return [file for file in (path / MANIFEST, path) if file.is_file()]
+    return [path] if path.is_file() else sorted(path.rglob("*.parquet"))
 
 
 def open_stored(path: Path) -> Stored:
     """The interests in a workload folder, a table, or the tables that a TOML file describes."""
-    if (path / MANIFEST).exists():
+    if (path / "subscriptions").is_dir():
         return open_folder(path)
     return (_described(path) if path.suffix == ".toml" else TableSettings(path)).open(path.stem)

@@ -1,4 +1,4 @@
-"""Interest along each attribute and widths of ranges, computed in one pass over the files.
+"""Interest along each attribute and widths of ranges, computed in one pass over the subscriptions.
 
 An end of a range is open if it is infinite, or if the range is not an exact value and extends to the end of
 its axis, as wildcards do. The density of interest at a value is the share of subscriptions whose range
@@ -7,17 +7,23 @@ contains it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from workloads.folder.layout import Workload, parts, read_subscriptions
-from workloads.spark.tasks import Spark, run_tasks
+from workloads.arrays import Floats
+from workloads.frames import blocks
+from workloads.frames.saved import Attribute
+from workloads.spec.types import ValueType
 from workloads.statistics.spread import Spread
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Types = Mapping[str, ValueType]
 
 _SIDES = ("low", "high", "width")
 _POINTS = 256  # at which density is given
@@ -35,23 +41,19 @@ class Axis:
         return self.spreads[side]
 
 
-def _ends(workload: Workload) -> dict[str, tuple[float, float]]:
-    """Where each axis ends."""
-    found = {name: kind.ends or (-np.inf, np.inf) for name, kind in workload.types.items()}
-    spec = workload.spec
-    return found | ({a.name: (a.low, a.high) for a in spec.attributes} if spec else {})
-
-
-def axes(workload: Workload, spark: Spark = None) -> dict[str, Axis]:
+def axes(subscriptions: DataFrame, attributes: Mapping[str, Attribute]) -> dict[str, Axis]:
     """The statistics of each attribute's ranges; spreads do not include infinite ends and widths."""
-    files = parts(workload.folder.resolve() / "subscriptions", workload.subscribers)
-    schema = pa.schema(
-        [("attribute", pa.string()), ("side", pa.string()), ("total", pa.float64()),
-         ("values", pa.list_(pa.float64())), ("weights", pa.list_(pa.float64())), ("special", pa.int64())]
-    )  # fmt: skip
-    task = partial(_file_axes, files, _ends(workload), schema)
-    found = run_tasks(spark, len(files), task, schema).to_pylist()
-    return {name: _together([row for row in found if row["attribute"] == name]) for name in workload.names}
+    numbers = "array<double>"
+    schema = f"attribute string, side string, total double, values {numbers}, weights {numbers}, special long"
+
+    def work(batches: blocks.Batches) -> Iterator[pa.RecordBatch]:
+        for table in blocks.gathered(batches, blocks.ROWS):
+            lows, highs = blocks.boxes(table, list(attributes))
+            yield from _block_axes(lows, highs, ends).to_batches()
+
+    ends = {name: own.ends for name, own in attributes.items()}
+    found = blocks.ranges(subscriptions).mapInArrow(work, schema).toArrow().to_pylist()
+    return {name: _together([row for row in found if row["attribute"] == name]) for name in attributes}
 
 
 def _together(rows: list[dict[str, Any]]) -> Axis:
@@ -65,10 +67,7 @@ def _together(rows: list[dict[str, Any]]) -> Axis:
     return Axis(spreads, counts)
 
 
-def _file_axes(
-    files: list[Path], ends: dict[str, tuple[float, float]], schema: pa.Schema, number: int
-) -> pa.Table:
-    _, _, lows, highs = read_subscriptions(files[number], list(ends))
+def _block_axes(lows: Floats, highs: Floats, ends: Mapping[str, tuple[float, float]]) -> pa.Table:
     rows = []
     for axis, (name, (first, last)) in enumerate(ends.items()):
         low, high = lows[:, axis], highs[:, axis]
@@ -79,20 +78,21 @@ def _file_axes(
         for side, column in columns.items():
             spread = Spread.of(column[np.isfinite(column)])
             rows.append(
-                {"attribute": name, "side": side, "total": spread.total, "values": spread.values,
-                 "weights": spread.weights, "special": int(special[side].sum())}
+                {"attribute": name, "side": side, "total": spread.total,
+                 "values": spread.values.tolist(), "weights": spread.weights.tolist(),
+                 "special": int(special[side].sum())}
             )  # fmt: skip
-    return pa.Table.from_pylist(rows, schema=schema)
+    return pa.Table.from_pylist(rows)
 
 
-def shares(workload: Workload, found: dict[str, Axis]) -> pa.Table:
+def shares(types: Types, found: dict[str, Axis], subscribers: int) -> pa.Table:
     """Each attribute's type and axis, and the shares of ranges with an open low, an open high, exact values.
 
     `least` and `greatest` are coordinates, `first` and `last` their values as text.
     """
     rows = []
     for name, axis in found.items():
-        kind, n = workload.types[name], max(1, workload.subscribers)
+        kind, n = types[name], max(1, subscribers)
         known = axis["low"].count and axis["high"].count
         least, greatest = (axis["low"].values[0], axis["high"].values[-1]) if known else (-np.inf, np.inf)
         rows.append(
@@ -105,7 +105,7 @@ def shares(workload: Workload, found: dict[str, Axis]) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def density(workload: Workload, found: dict[str, Axis]) -> pa.Table:
+def density(types: Types, found: dict[str, Axis], subscribers: int) -> pa.Table:
     """Interest along each attribute: attribute, value, share of the subscriptions whose range contains it.
 
     `value` is a coordinate and `text` its value. An attribute with few values has a row for each.
@@ -115,13 +115,13 @@ def density(workload: Workload, found: dict[str, Axis]) -> pa.Table:
         if not axis["low"].count or not axis["high"].count:
             continue
         first, last = axis["low"].values[0], axis["high"].values[-1]
-        kind = workload.types[name]
+        kind = types[name]
         few = kind.is_whole and last - first < 2 * _POINTS
         x = np.arange(first, last + 1) if few else np.linspace(first, last, _POINTS)
         if kind.kind == "string" and kind.values and few:
             x = x[x % 2 == 1]  # even coordinates are strings that no subscription names
-        begun = workload.subscribers - axis["low"].count + axis["low"].below(x, True)
-        share = (begun - axis["high"].below(x, False)) / max(1, workload.subscribers)
+        begun = subscribers - axis["low"].count + axis["low"].below(x, True)
+        share = (begun - axis["high"].below(x, False)) / max(1, subscribers)
         columns = {"attribute": pa.repeat(name, len(x)), "value": x, "text": kind.texts(x), "share": share}
         tables.append(pa.table(columns))
     empty = pa.schema(

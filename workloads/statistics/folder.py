@@ -15,7 +15,6 @@ import pyarrow as pa
 from workloads.files.atomic import atomic_write, remove_drafts, write_text
 from workloads.files.checked import write_parquet
 from workloads.files.manifest import MANIFEST, begin_manifest, read_manifest, write_manifest
-from workloads.files.places import remove
 
 _ROWS = 60  # of a table in Markdown; all are in Parquet
 
@@ -25,7 +24,6 @@ def begin_folder(out: Path) -> None:
     remove_drafts(out)
     if (read_manifest(out) or {}).get("kind") == "stats":
         (out / MANIFEST).unlink()
-        remove(out / "loads")
         for pattern in ("*.parquet", "*.png", "*.md"):
             for file in out.glob(pattern):
                 file.unlink()

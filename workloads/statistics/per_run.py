@@ -8,7 +8,6 @@ with the same result.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +52,7 @@ def values_of_runs(spark: Spark, runs: Sequence[Run], progress: StageProgress | 
         found = pd.concat(parts, ignore_index=True).reindex(columns=schema.names)
         return pa.Table.from_pandas(found, schema=schema, preserve_index=False)
 
-    report = None if progress is None else partial(progress, "statistics")
-    return run_tasks(spark, len(shares), task, schema, progress=report)
+    return run_tasks(spark, len(shares), task, schema, "statistics", progress)
 
 
 def _shares(runs: Sequence[Run]) -> list[dict[int, Run]]:

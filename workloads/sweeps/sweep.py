@@ -41,7 +41,7 @@ from workloads.files.manifest import State, begin_manifest, write_manifest
 from workloads.settings.plugins import plugin
 from workloads.spark import packages
 from workloads.spark.processes import run_in_processes
-from workloads.spark.tasks import Spark, StageProgress, run_numbers
+from workloads.spark.tasks import Spark, StageProgress, run_each
 
 Settings = dict[str, Any]
 Run = Callable[[Settings], Mapping[str, Any]]
@@ -153,7 +153,7 @@ def sweep(
         report = partial(progress, "runs") if progress else lambda done, total: None
         run_in_processes(one, len(todo), processes, report)
     else:
-        run_numbers(spark, range(len(todo)), one, "runs", progress)
+        run_each(spark, len(todo), one, "runs", progress)
     table = results(out, runs)
     if lost := len(runs) - table.num_rows:
         raise InputError(

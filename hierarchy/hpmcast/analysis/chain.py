@@ -20,9 +20,9 @@ from math import ceil, lgamma
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.hpmcast.rounds import pittel_rounds
+from hierarchy.hpmcast.gossiping import pittel_rounds
+from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import kernel
 
 NEGLIGIBLE = 1e-18
 

@@ -31,8 +31,8 @@ from hierarchy.hpmcast.analysis.chain import (
     reach_probability,
 )
 from hierarchy.hpmcast.analysis.sizes import interest_probability, level_view_size
+from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import kernel
 
 
 @dataclass(frozen=True)

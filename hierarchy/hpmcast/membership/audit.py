@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.hpmcast.views import Views
-from sub2sub.kernels.compilation import kernel
+from sub2sub.compiled.machinery.compilation import kernel
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from hierarchy.hpmcast.membership.tables import condense, put_box
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import peer_key
-from sub2sub.overlay.network import answers
+from sub2sub.compiled.common.network import answers
+from sub2sub.compiled.common.randomness import peer_key
+from sub2sub.compiled.machinery.compilation import kernel
 
 
 @kernel

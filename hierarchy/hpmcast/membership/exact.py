@@ -14,9 +14,9 @@ from hierarchy.hpmcast.membership.tables import Table, condense, electorate, emp
 from hierarchy.hpmcast.population import Population
 from hierarchy.hpmcast.settings import Condensation
 from hierarchy.hpmcast.views import Knowledge
+from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import Boxes
-from sub2sub.kernels.compilation import kernel
 
 DEFAULT = Condensation()
 

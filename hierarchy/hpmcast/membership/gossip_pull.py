@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.hpmcast.membership.tables import NEVER, copy_line
-from sub2sub.kernels.compilation import kernel, rule
-from sub2sub.kernels.randomness import below, draw, peer_key, unit
-from sub2sub.overlay.network import arrives
+from sub2sub.compiled.common.network import arrives
+from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
+from sub2sub.compiled.machinery.compilation import kernel, rule
 
 ARRIVED, ANSWERED, UPDATED = 1, 2, 3  # number of messages of an exchange that arrived
 STAMP, LINE, DELEGATE, BOUND = 4, 10, 6, 8  # bytes of a timestamp, a line, a delegate and a bound of a box

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from hierarchy.hpmcast.membership.gossip_pull import billed, line_bytes
 from hierarchy.hpmcast.membership.tables import copy_line
-from sub2sub.kernels.compilation import kernel, rule
-from sub2sub.kernels.randomness import below, draw, peer_key
+from sub2sub.compiled.common.randomness import below, draw, peer_key
+from sub2sub.compiled.machinery.compilation import kernel, rule
 
 FIRST, WAITS = 1, 2  # ends of the walk: there is no closer contact; no contact answers
 ASKED, HANDED = 1, 2  # the last contact has got the request; its tables have arrived

@@ -42,13 +42,13 @@ from hierarchy.hpmcast.membership.tables import NEVER, Level, Table, copy_line, 
 from hierarchy.hpmcast.population import Population
 from hierarchy.hpmcast.settings import Condensation, Upkeep
 from hierarchy.hpmcast.views import Knowledge
+from sub2sub.compiled.common.layer import LayerBase
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.views import LinkTable
+from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.geometry.boxes import Boxes
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import cycle_key, stream_number
-from sub2sub.overlay.layer import LayerBase
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.sizes import HEADER
-from sub2sub.overlay.views import LinkTable
+from sub2sub.peers.descriptors import HEADER
+from sub2sub.peers.draws import cycle_key, stream_number
 
 STREAM, JOINING, LEAVING, ANSWERS = (
     stream_number(f"hpmcast-{name}") for name in ("membership", "joining", "leaving", "answers")

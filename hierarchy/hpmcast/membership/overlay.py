@@ -13,11 +13,12 @@ from hierarchy.hpmcast.addresses import AddressSpace
 from hierarchy.hpmcast.membership.layer import Membership
 from hierarchy.hpmcast.population import Population
 from hierarchy.hpmcast.settings import Condensation, Upkeep
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import draws
 from sub2sub.errors import InputError
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
-from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population as Subscribers
 from sub2sub.overlay.stack import Stack
+from sub2sub.peers.draws import cycle_key, stream_number
 
 STREAM = stream_number("hpmcast-bootstrap")
 

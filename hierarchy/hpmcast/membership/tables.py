@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.hpmcast.membership.condensation import copy_box, coverage_score, elect, include
+from sub2sub.compiled.machinery.compilation import kernel, rule
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import Boxes
-from sub2sub.kernels.compilation import kernel, rule
 
 NEVER = -1  # the timestamp of a line that was never received
 

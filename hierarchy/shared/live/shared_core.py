@@ -1,10 +1,9 @@
 """One live peer of the shared overlay without clock or socket: Sub-2-Sub's links, and CAMCAST's tables.
 
 A `Core` (`sub2sub.live.core.live_peer`) with two layers more: VICINITY over the points (low, high) of ranges,
-and the tables of `hierarchy.shared.peer`. Every decision is theirs; this class adds waiting for
+and the tables of `hierarchy.peers.tables`. Every decision is theirs; this class adds waiting for
 answers. A search and the exchanges of a newcomer go on when the answer to the last question is there. Where
-others are doubted, tables take only peers that have answered (`wary_tables`). Where the simulator sends a
-message again that is not answered, a live peer believes only the second silence.
+the simulator sends a message again that is not answered, a live peer believes only the second silence.
 
 An event goes along the rings, as of any core, or by CAMCAST's routing (`Routed`), as its publisher likes;
 a peer delivers it once, however it comes.
@@ -18,22 +17,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from hierarchy.peers.router import STREAM as ROUTING
+from hierarchy.peers.router import forward
+from hierarchy.peers.settings import CamcastRoute, SharedSettings
+from hierarchy.peers.tables import POINTS, TableContents, TablePeer
+from hierarchy.peers.tables import STREAM as TABLES
 from hierarchy.shared.live import table_messages as t
-from hierarchy.shared.live.wary_tables import LiveTables, WaryTables
-from hierarchy.shared.peer import TableContents
-from hierarchy.shared.points import APART
-from hierarchy.shared.router import range_neighbours, targets_of
-from hierarchy.shared.routing import STREAM as ROUTING
-from hierarchy.shared.rules import STREAM as TABLES
-from hierarchy.shared.settings import CamcastRoute, SharedSettings
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.exchanges import Exchange
 from sub2sub.live.core.live_peer import Core, Draws
-from sub2sub.live.core.reliance import few_of_a_host
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.core.suspects import Suspects
-from sub2sub.overlay.descriptors import Descriptor, Link
-from sub2sub.vicinity.peer import VicinityPeer
+from sub2sub.peers.descriptors import Descriptor, Link
+from sub2sub.peers.vicinity import VicinityPeer
 
 TOLD = 64  # links of one table in one message that are considered, at most
 GREETINGS = 32  # in one cycle, at most: whatever others tell must not cost more
@@ -76,7 +72,7 @@ class SharedCore(Core):
     ----------
     points : VicinityPeer
         Its peers are points, whose address is the peer itself.
-    tables : LiveTables
+    tables : TablePeer
     """
 
     settings: SharedCoreSettings
@@ -90,8 +86,7 @@ class SharedCore(Core):
         points, tables = overlay.points, overlay.tables
         self.points = VicinityPeer(_point(own), replace(points, max_age=points.max_age * unit))
         aged = replace(tables, max_age=tables.max_age * unit, suspect_age=tables.suspect_age * unit)
-        made = WaryTables if self.settings.wary else LiveTables
-        self.tables = made(own, aged, topical=is_topical, since=self.now, unit=unit)
+        self.tables = TablePeer(own, aged, topical=is_topical, since=self.now, unit=unit)
         self._questions: Iterator[Descriptor] = iter(())
         self._partners: Iterator[Descriptor] = iter(())
         self._asked = self._greeted = 0
@@ -107,7 +102,7 @@ class SharedCore(Core):
 
     def route(self, event: t.Routed, draws: Draws) -> list[m.Send]:
         """Begin to spread an event of this peer's topic by CAMCAST's routing."""
-        return self._take_routed(event, draws)
+        return self._take_routed(event, None, draws)
 
     def known(self) -> list[Descriptor]:
         """Everybody in any view or table."""
@@ -122,10 +117,10 @@ class SharedCore(Core):
     def meet_points(self, draws: Draws) -> list[m.Send]:
         """The turn of VICINITY over points."""
         randoms = _points(self.random.view)
-        partner = self.points.feed(randoms, self.now, draws(APART))
+        partner = self.points.feed(randoms, self.now, draws(POINTS))
         if partner is None:
             return []
-        links = self.points.offer(partner, randoms, self.now, draws(APART))
+        links = self.points.offer(partner, randoms, self.now, draws(POINTS))
         number = self.exchanges.begin(Exchange(t.AlikeBack, partner.address, self.now))
         return [m.Send(partner.address, t.Alike(number, self.clock.mentions(_peers(links))))]
 
@@ -134,20 +129,19 @@ class SharedCore(Core):
         if not is_topical(self.own):
             return []
         self._greeted = self._asked = 0
-        self.tables.teller = ""
         self.tables.expire(self.now)
         ring = [Link(each.peer, each.stamp) for each in self.ring.in_order()]
         self._hear([*self._fed(), *_peers(self.points.view), *ring])
         self._questions, self._partners = self.tables.to_ask(self.now), self.tables.partners(self.now)
         return [*self._ask_next(), *self._exchange_next(), *self._flush()]
 
-    def receive(self, message: m.Message, sender: int, draws: Draws, teller: str = "") -> list[m.Send]:
+    def receive(self, message: m.Message, sender: int, draws: Draws) -> list[m.Send]:
         """Take a message: those of the tables and of points here, the others as any core."""
         self.suspects.heard_from(sender)
-        self.tables.teller = self.ring_exchanges.teller = teller
         match message:
             case t.Routed():
-                return self._receive_routed(message, draws)
+                wanted = self.passing.wants(message.point)
+                return self._take_routed(message, sender, draws) if wanted else []
             case t.Alike():
                 return self._answer_alike(message, draws)
             case t.Greet() | t.Inquire() | t.Tables() if message.sender.d != self.own.d:
@@ -167,7 +161,7 @@ class SharedCore(Core):
                 return [m.Send(None, back), *self._flush()]
             case t.AlikeBack() | t.Greeted() | t.Ways() | t.TablesBack():
                 return self._finish_table(message, draws)
-        return super().receive(message, sender, draws, teller)
+        return super().receive(message, sender, draws)
 
     def unreachable(self, to: Descriptor, message: m.Message) -> list[m.Send]:
         """Note that a message could not be sent; an event is sent again in the next cycle, a few times."""
@@ -181,27 +175,14 @@ class SharedCore(Core):
                 del self._tries[next(iter(self._tries))]
         return super().unreachable(to, message)
 
-    def _finish(self, message: m.Reply, draws: Draws) -> list[m.Send]:
-        exchange = self.exchanges.open.get(message.exchange)
-        sends = super()._finish(message, draws)
-        if exchange is None or not isinstance(message, exchange.reply):
-            return sends
-        return [*sends, *self._is_there(exchange.partner)]
-
-    def _is_there(self, peer: Descriptor) -> list[m.Send]:
-        """Note that a peer has answered at its address: tables may take it."""
-        self.tables.answered(peer, self.now, self._greet)
-        return self._flush()
-
     def _finish_table(self, message: REPLIES, draws: Draws) -> list[m.Send]:
         exchange = self.exchanges.finish(message.exchange, message, self.now)
         if exchange is None:
             return self._ignore()
         partner = exchange.partner
-        self.tables.answered(partner, self.now, self._greet)
         match message:
             case t.AlikeBack(_, links):
-                self.points.finish(self._few_points(links), self.now, draws(APART))
+                self.points.finish(_points(self._few(links)), self.now, draws(POINTS))
                 return self._flush()
             case t.Greeted():
                 self.tables.heard_from(partner, self.now)
@@ -236,7 +217,6 @@ class SharedCore(Core):
         if exchange is not None and message.exchange not in self.exchanges.open:
             self.points.fail(_point(exchange.partner))
             self.tables.fail(exchange.partner, self.now)
-            self.tables.answered(message.sender, self.now, self._greet)
             self.tables.heard_from(message.sender, self.now)
             if exchange.reply is t.Ways:
                 sends += self._ask_next()
@@ -277,52 +257,43 @@ class SharedCore(Core):
             self._greetings.append(m.Send(peer, t.Greet(number, self.own)))
 
     def _flush(self) -> list[m.Send]:
-        """The greetings to send, and questions to candidates whether they are there."""
+        """The greetings to send."""
         sends, self._greetings = self._greetings, []
-        asked = [(peer, Exchange(m.Probed, peer, self.now)) for peer in self.tables.candidates()]
-        return sends + [m.Send(peer, m.Probe(self.exchanges.begin(each))) for peer, each in asked]
+        return sends
 
     def _told(self, message: t.Tables | t.TablesBack) -> TableContents:
         lists = (message.equals, message.above, message.below)
         return TableContents(*(self.clock.links(each[:TOLD], self.own) for each in lists))
 
     def _answer_alike(self, message: t.Alike, draws: Draws) -> list[m.Send]:
-        links = self._few_points(message.links)
+        links = _points(self._few(message.links))
         if not links:
             return self._ignore()
         randoms = _points(self.random.view)
-        back = self.points.answer(links[-1].peer, links, randoms, self.now, draws(APART))
+        back = self.points.answer(links[-1].peer, links, randoms, self.now, draws(POINTS))
         return [m.Send(None, t.AlikeBack(message.exchange, self.clock.mentions(_peers(back))))]
 
-    def _few_points(self, mentions: m.Mentions) -> list[Link]:
-        """Mentions as links to points, few of a host that the view does not have."""
-        links, view = self._few(mentions), _peers(self.points.view)
-        if self.settings.wary:
-            offered, held = ([link.peer for link in each] for each in (links, view))
-            room = self.settings.overlay.points.view
-            few = few_of_a_host(offered, held, self.settings.of_a_host, room, self.reliance.local)
-            kept = {peer.id for peer in few}
-            links = [link for link in links if link.peer.id in kept]
-        return _points(links)
-
-    def _receive_routed(self, event: t.Routed, draws: Draws) -> list[m.Send]:
-        return [] if self.passing.refuses(event) else self._take_routed(event, draws)
-
-    def _take_routed(self, event: t.Routed, draws: Draws) -> list[m.Send]:
+    def _take_routed(self, event: t.Routed, sender: int | None, draws: Draws) -> list[m.Send]:
         if not self.events.is_new(event.name):
             self.counts["duplicates"] += 1
             return []
         self.counts["delivered"] += 1
-        self.deliver(m.Event(event.name, event.point, event.hops, event.data, event.signer, event.signature))
+        self.deliver(m.Event(event.name, event.point, event.hops, event.data))
         if event.hops >= m.MAX_HOPS:
             self.counts["too far"] += 1
             return []
-        route = CamcastRoute(event.c, event.g, event.a)
-        upward, within = targets_of(self.tables, route, draws(ROUTING))
-        ring = [each.peer for each in self.ring.in_order()]
-        aside = range_neighbours(ring, event.point, [is_topical(peer) for peer in ring])
-        onward = replace(event, hops=event.hops + 1)
-        return [m.Send(peer, onward) for peer in (*upward, *within, *aside)]
+        route, offset = CamcastRoute(event.c, event.g, event.a), int.from_bytes(event.name[:8], "big")
+        # Who is not known is taken for an equal: then the event climbs no faster than by its points.
+        came_from = None
+        if sender is not None:
+            came_from = next(
+                (peer for peer in self.known() if peer.id == sender), replace(self.own, id=sender)
+            )
+        views, onward = self.passing.views(), replace(event, hops=event.hops + 1)
+        targets = forward(
+            self.tables, views, event.point, came_from, route, draws(ROUTING), offset, lambda peer, _: True
+        )
+        return [m.Send(peer, onward) for peer in targets.values()]
 
 
 def _point(peer: Descriptor) -> Descriptor:

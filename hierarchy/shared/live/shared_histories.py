@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from hierarchy.peers.router import range_neighbours
+from hierarchy.peers.settings import CamcastRoute
 from hierarchy.shared.live.shared_core import SharedCore, is_topical
 from hierarchy.shared.live.shared_node import SharedNode
-from hierarchy.shared.router import range_neighbours
-from hierarchy.shared.settings import CamcastRoute
 from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.live.virtual.faults import FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, Participant
 from sub2sub.live.virtual.invariants import beyond
-from sub2sub.live.virtual.rings import RingHistory, Subscriber
+from sub2sub.live.virtual.rings import LIMITS, RingHistory, Subscriber
 
 PATHS = (".a", ".b", ".a.x", ".a.x.p")
 TO_ALL = CamcastRoute(c=16.0, g=1000.0)  # everybody sends to all its tables: nothing is left to chance
@@ -50,7 +50,14 @@ class SharedSubscriber(Subscriber):
         """Make a node, and subscribe."""
         at = (contact.host, PORT) if contact else None
         node = SharedNode(
-            topics(), 1, at, (self.host, PORT), PERIOD * self.drift, seed=self.seed(), reply=2.0
+            topics(),
+            1,
+            at,
+            (self.host, PORT),
+            PERIOD * self.drift,
+            limits=LIMITS,
+            seed=self.seed(),
+            reply=2.0,
         )
         await node.__aenter__()
         self.node = node
@@ -109,7 +116,11 @@ class SharedHistory(RingHistory):
         while queue:
             core = queue.pop()
             ring = [each.peer for each in core.ring.in_order()]
-            aside = range_neighbours(ring, point, [is_topical(peer) for peer in ring])
+            both = (range_neighbours(way, point, core.tables) for way in (ring, ring[::-1]))
+            aside = [peer for way in both for peer in way[:1]]
+            if not is_topical(core.own):
+                wanting = [peer for peer in ring if peer.matches(point)]
+                aside = [*wanting[:1], *wanting[-1:]]
             tables = [link.peer for link in (*core.tables.equals, *core.tables.above)]
             for peer in (*tables, *aside):
                 if peer.id in live and peer.id not in found:

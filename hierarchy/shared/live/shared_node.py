@@ -24,14 +24,14 @@ b'goal'
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from hierarchy.camcast.community import check_callback, check_data
+from hierarchy.peers.settings import CamcastRoute
 from hierarchy.shared.live import table_messages as t
 from hierarchy.shared.live.shared_core import SharedCore, SharedCoreSettings, topical_id
 from hierarchy.shared.live.table_wire import PROTOCOL
-from hierarchy.shared.settings import CamcastRoute
 from hierarchy.topics import NestedRanges
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import TOP
@@ -39,13 +39,12 @@ from sub2sub.live.core.live_peer import Core
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.entry import Published
 from sub2sub.live.net.node import ANSWERED, EVENTS, WITH_SENDER_LAST, Node
-from sub2sub.live.net.signatures import Signer
 from sub2sub.live.net.subscriptions import Inbox, Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.format import NAME
 from sub2sub.live.wire.framing import Protocol
 from sub2sub.live.wire.limits import Limits
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
 
 WAIT = 16  # cycles to wait before publishing by CAMCAST's routing, at most
 
@@ -75,7 +74,7 @@ class SharedNode(Node):
         The topics, as ranges of the first attribute.
     attributes : int
         A topic subscription leaves all but the first open.
-    contact, listen, period, settings, limits, tls, seed, reply, advertise, signer, trusted
+    contact, listen, period, settings, limits, tls, seed, reply, advertise, insecure
         As of `sub2sub.live.Node`.
     """
 
@@ -98,14 +97,13 @@ class SharedNode(Node):
         seed: int | None = None,
         reply: float = 5.0,
         advertise: Address | None = None,
-        signer: Signer | None = None,
-        trusted: Collection[bytes] | None = None,
+        insecure: bool = False,
     ) -> None:
         if not isinstance(topics, NestedRanges):
             raise InputError(f"topics: expected NestedRanges, got {topics!r}")
         given = settings or SharedCoreSettings()
         super().__init__(
-            attributes, contact, listen, period, given, limits, tls, seed, reply, advertise, signer, trusted
+            attributes, contact, listen, period, given, limits, tls, seed, reply, advertise, insecure
         )
         self.topics = topics
         self.followed: list[TopicSubscription] = []
@@ -125,16 +123,6 @@ class SharedNode(Node):
                 return topical_id(id, topical)
         kind = "topic" if topical else "range"
         raise InputError(f"limits.subscriptions: expected more for one more subscription to a {kind}")
-
-    def _begin(self, subscription: Subscription, own: Descriptor, contacts: list[Descriptor]) -> None:
-        super()._begin(subscription, own, contacts)
-        self.cores[own.id].tables.is_known_range = self._is_topics
-
-    def _is_topics(self, peer: Descriptor) -> bool:
-        """Whether a peer's range is that of a topic that the node knows."""
-        low, high = peer.low[0], peer.high[0] + 1.0
-        first, end = self.topics.range(0)
-        return first <= low < end and self.topics.range(self.topics.topic_at(int(low))) == (low, high)
 
     async def subscribe_topic(
         self, topic: str, callback: Callable[[Received], None] | None = None
@@ -177,7 +165,7 @@ class SharedNode(Node):
             await asyncio.sleep(self.period / 4)
         name = self.dice.randbytes(NAME)
         c, g, a = (float(number) + 0.0 for number in (route.c, route.g, route.a))  # no -0.0: it is signed
-        event = self.sign(t.Routed(name, at, 0, c, g, a, data))
+        event = t.Routed(name, at, 0, c, g, a, data)
         self.dispatch(core, core.route(event, self._draws(core)))
         return Published(name, core.own.id, 0)
 

@@ -13,7 +13,6 @@ from sub2sub.live.core.messages import (
     Numbered,
     WithLinks,
     WithSender,
-    packed_numbers,
 )
 
 
@@ -61,10 +60,7 @@ class TablesBack(Numbered, Extension):
 
 @dataclass(frozen=True)
 class Routed(Extension):
-    """An event that is forwarded by CAMCAST's routing, with its publisher's settings (`CamcastRoute`).
-
-    It may be signed (`sub2sub.live.net.signatures`).
-    """
+    """An event that is forwarded by CAMCAST's routing, with its publisher's settings (`CamcastRoute`)."""
 
     name: bytes
     point: tuple[float, ...]
@@ -73,11 +69,3 @@ class Routed(Extension):
     g: float
     a: float
     data: bytes
-    signer: bytes = b""
-    signature: bytes = b""
-
-    @property
-    def signed(self) -> bytes:
-        """The bytes that are signed: the kind, and all fields but the number of hops, which changes."""
-        numbers = packed_numbers(self.point) + packed_numbers((self.c, self.g, self.a))
-        return b"event by tables" + self.name + numbers + self.data

@@ -15,7 +15,7 @@ class BrokerLayer(ObjectLayer[Broker | Client]):
 
     Examples
     --------
-    >>> from sub2sub.overlay.network import Network
+    >>> from sub2sub.compiled.common.network import Network
     >>> layer = BrokerLayer(5, broker=2, attributes=1, settings=BrokerSettings(), seed=1)
     >>> layer.step(1, Network.whole(5))["messages"], layer.subscribed().tolist()
     (8, [True, True, False, True, True])

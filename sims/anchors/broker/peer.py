@@ -13,8 +13,8 @@ from typing import ClassVar, NamedTuple
 from sims.anchors.broker.settings import BrokerSettings
 from sims.anchors.objects import ObjectPeer
 from sims.anchors.transport import Sends
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.sizes import NAME, RANGE
+from sub2sub.peers.descriptors import NAME, RANGE
+from sub2sub.peers.draws import Dice
 
 
 class Subscribe(NamedTuple):

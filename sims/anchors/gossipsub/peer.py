@@ -20,8 +20,8 @@ from typing import Any, ClassVar, NamedTuple
 from sims.anchors.gossipsub.settings import GossipSubSettings
 from sims.anchors.objects import ObjectPeer, any_of, sample
 from sims.anchors.transport import Sends
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.sizes import LINK, NAME
+from sub2sub.peers.descriptors import LINK, NAME
+from sub2sub.peers.draws import Dice
 
 EXCHANGED = 4  # connections that a `Prune` names
 

@@ -20,8 +20,8 @@ from typing import Any, ClassVar, NamedTuple
 from sims.anchors.hyparview.settings import HyParViewSettings
 from sims.anchors.objects import ObjectPeer, any_of, sample
 from sims.anchors.transport import Sends
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.sizes import LINK
+from sub2sub.peers.descriptors import LINK
+from sub2sub.peers.draws import Dice
 
 
 class Join(NamedTuple):

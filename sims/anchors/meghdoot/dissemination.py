@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import draw, peer_key, unit
-from sub2sub.overlay.network import reaches
-from sub2sub.timing.agenda import clear, departure, offer, take
-from sub2sub.timing.latency import travel
+from sub2sub.compiled.common.network import reaches
+from sub2sub.compiled.common.randomness import draw, peer_key, unit
+from sub2sub.compiled.machinery.compilation import kernel
+from sub2sub.compiled.timing.agenda import clear, departure, offer, take
+from sub2sub.compiled.timing.latency import travel
 
 
 class Zones(NamedTuple):

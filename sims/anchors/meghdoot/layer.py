@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sims.anchors.meghdoot.peer import MeghdootPeer
 from sims.anchors.meghdoot.settings import MeghdootSettings
 from sims.anchors.objects import ObjectLayer
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.compiled.common.randomness import draws
+from sub2sub.peers.draws import cycle_key, stream_number
 
 JITTER = stream_number("anchors/meghdoot points")
 Floats = NDArray[np.float64]

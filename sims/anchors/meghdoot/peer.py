@@ -23,8 +23,8 @@ from sims.anchors.meghdoot.rules import Zone, cut, gap, holds, touch, volume
 from sims.anchors.meghdoot.settings import MeghdootSettings
 from sims.anchors.objects import ObjectPeer
 from sims.anchors.transport import Sends
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.sizes import LINK, NAME, VALUE
+from sub2sub.peers.descriptors import LINK, NAME, VALUE
+from sub2sub.peers.draws import Dice
 
 Point = tuple[float, ...]
 Around = tuple[tuple[int, float], ...]  # neighbours of a peer, and how large their zones are

@@ -28,8 +28,8 @@ from sims.anchors.objects import ObjectPeer, any_of
 from sims.anchors.pastry.rules import AROUND, ID_BITS, apart, digit, shared
 from sims.anchors.pastry.settings import PastrySettings
 from sims.anchors.transport import Sends
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.sizes import LINK, NAME
+from sub2sub.peers.descriptors import LINK, NAME
+from sub2sub.peers.draws import Dice
 
 MOST_HOPS = 32  # a limit for routes, in case nodes disagree
 JOINS = 4  # contacts through which a newcomer joins, one a cycle

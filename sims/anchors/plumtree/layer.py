@@ -14,8 +14,8 @@ from collections import deque
 
 from sims.anchors.objects import ORDER, ObjectLayer
 from sims.anchors.plumtree.peer import PlumtreePeer
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.sizes import NAME
+from sub2sub.peers.descriptors import NAME
+from sub2sub.peers.draws import Dice
 
 BEACONS = 2  # cycles without a beacon after which a member sends one
 
@@ -27,7 +27,7 @@ class Plumtree(ObjectLayer[PlumtreePeer]):
     --------
     >>> import numpy as np
     >>> from sims.anchors.hyparview.settings import HyParViewSettings
-    >>> from sub2sub.overlay.network import Network
+    >>> from sub2sub.compiled.common.network import Network
     >>> layer, network = Plumtree(60, HyParViewSettings(), seed=1), Network.whole(60)
     >>> layer.join(np.arange(60), np.arange(-1, 59), cycle=0)
     >>> costs = [layer.step(cycle, network) for cycle in range(1, 15)]

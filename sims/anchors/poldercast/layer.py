@@ -12,10 +12,10 @@ from sims.anchors.groups import Groups
 from sims.anchors.objects import ObjectLayer
 from sims.anchors.poldercast.peer import RingsPeer
 from sims.anchors.poldercast.settings import RingsSettings
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.views import FREE
-from sub2sub.vicinity.layer import Vicinity
+from sub2sub.compiled.common.views import FREE
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.compiled.vicinity.layer import Vicinity
+from sub2sub.peers.draws import Dice
 
 
 class Rings(ObjectLayer[RingsPeer]):

@@ -21,8 +21,8 @@ from typing import Any, ClassVar, NamedTuple
 from sims.anchors.objects import ObjectPeer
 from sims.anchors.poldercast.settings import RingsSettings
 from sims.anchors.transport import Sends
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.sizes import DESCRIPTOR, NAME
+from sub2sub.peers.descriptors import DESCRIPTOR, NAME
+from sub2sub.peers.draws import Dice
 
 
 class Exchange(NamedTuple):

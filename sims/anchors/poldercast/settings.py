@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import require
-from sub2sub.vicinity.settings import VicinitySettings
+from sub2sub.peers.settings import CyclonSettings, VicinitySettings
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ the same kernel floods rings (PolderCast) and goes down trees (Scribe).
 
 Readings:
 
-- A message takes one hop, or its latency in a network with latencies (`sub2sub.timing`), where members do not
-  have their heartbeats at the same time and the hops of an event are the pushes on its route. Timers are
-  whole numbers of hops, or of ticks.
+- A message takes one hop, or its latency in a network with latencies (`sub2sub.compiled.timing`), where
+  members do not have their heartbeats at the same time and the hops of an event are the pushes on its route.
+  Timers are whole numbers of hops, or of ticks.
 - A pending request for an event does not delay a push of it.
 - A member remembers at most `ANNOUNCERS` announcers of an event.
 - Dissemination changes no links: they become eager or lazy when the overlay is stepped.
@@ -26,12 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.anchors.pushing.tables import PushRules, PushTables
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import below, draw, peer_key, unit
-from sub2sub.kernels.references import by_reference
-from sub2sub.overlay.network import Faults, reaches
-from sub2sub.timing.agenda import Agenda, departure, new_agenda, schedule, take
-from sub2sub.timing.latency import HOPS, Clock, next_beat, travel
+from sub2sub.compiled.common.network import Faults, reaches
+from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
+from sub2sub.compiled.machinery.compilation import kernel
+from sub2sub.compiled.machinery.references import by_reference
+from sub2sub.compiled.timing.agenda import Agenda, departure, new_agenda, schedule, take
+from sub2sub.compiled.timing.latency import HOPS, Clock, next_beat, travel
 
 PUSH, ANNOUNCE, REQUEST = range(3)
 # Queues; of two messages at one time that of the first goes first.

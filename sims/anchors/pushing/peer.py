@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from sims.anchors.objects import sample
 from sims.anchors.pushing.dissemination import ANNOUNCE, ANNOUNCERS, PUSH, REQUEST
 from sims.anchors.pushing.tables import PushRules
-from sub2sub.kernels.dice import Dice
+from sub2sub.peers.draws import Dice
 
 Sends = Iterator[tuple[int, int]]  # lazy: the loss of a message is drawn before the next is chosen
 

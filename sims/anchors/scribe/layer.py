@@ -9,7 +9,8 @@ from sims.anchors.groups import Groups
 from sims.anchors.objects import ObjectLayer
 from sims.anchors.pastry.settings import PastrySettings
 from sims.anchors.scribe.peer import ScribePeer
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.compiled.common.randomness import draws
+from sub2sub.peers.draws import cycle_key, stream_number
 
 KEYS = stream_number("anchors/scribe keys")
 

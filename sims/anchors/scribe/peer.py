@@ -23,8 +23,8 @@ from typing import Any, ClassVar, NamedTuple
 from sims.anchors.pastry.peer import PastryPeer
 from sims.anchors.pastry.settings import PastrySettings
 from sims.anchors.transport import Sends
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.sizes import NAME
+from sub2sub.peers.descriptors import NAME
+from sub2sub.peers.draws import Dice
 
 PATIENCE = 2  # cycles that a child may be silent
 REVISED = 4  # cycles between two checks of the route to the root

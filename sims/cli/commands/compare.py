@@ -7,7 +7,16 @@ from pathlib import Path
 
 import click
 
-from workloads.cli.common import FOLDER, NumberRange, allow_option, json_option, print_json
+from workloads.cli.common import (
+    FOLDER,
+    NumberRange,
+    Where,
+    allow_option,
+    json_option,
+    print_json,
+    where_options,
+)
+from workloads.cli.own_tables import OwnTable, table_options
 
 
 @click.command()
@@ -45,7 +54,7 @@ from workloads.cli.common import FOLDER, NumberRange, allow_option, json_option,
 )  # fmt: skip
 @click.option(
     "--system",
-    "own",
+    "systems",
     multiple=True,
     metavar="MODULE:CLASS",
     help="A system of your own that takes part, too.",
@@ -64,7 +73,8 @@ from workloads.cli.common import FOLDER, NumberRange, allow_option, json_option,
     help="Folder to write to; one that exists is continued.",
 )  # fmt: skip
 @click.option("--processes", type=click.IntRange(1), help="Units at the same time.  [default: one per core]")
-@click.option("--master", help="Run on this Spark master instead, such as spark://HOST:PORT or local[4].")
+@table_options
+@where_options
 @click.option(
     "--time-limit", type=NumberRange(0, min_open=True), default=300.0, help="Seconds a unit may take."
 )
@@ -80,14 +90,15 @@ def command(
     tree: str | None,
     workloads: tuple[str, ...],
     bits: int,
-    own: tuple[str, ...],
+    systems: tuple[str, ...],
     only: tuple[str, ...],
     network: str,
     seed: int,
     quick: bool,
     out: Path,
     processes: int | None,
-    master: str | None,
+    where: Where,
+    own: OwnTable,
     time_limit: float,
     quiet: bool,
     headline: bool,
@@ -101,6 +112,7 @@ def command(
       sub2sub compare --quick
       sub2sub compare --quick --seed 7 --json
       sub2sub compare --world ranges --workload uniform-2 --workload prices.parquet
+      sub2sub compare --world ranges --workload orders.csv --column price=min_price,max_price
     """
     from sims.cli.console import progress_bar
     from sims.compare.compare import compare
@@ -109,23 +121,26 @@ def command(
     from sims.compare.worlds.ranges import BITS
     from sims.runs.folder import RunWriter
     from sims.runs.memory import refuse_too_large_systems
+    from workloads.folder.tables import is_table
 
     size = subscribers if subscribers is not None else 500 if quick else 10_000
     options = "" if bits == BITS else f" bits={bits}"
     options += " rows=all" if subscribers is None else ""
+    workloads = tuple(str(own.described(Path(name))) if is_table(Path(name)) else name for name in workloads)
     worlds = tuple(worlds_of(world or ("all" if quick else "usual"), tree, workloads, quick, options))
     plan = Plan(
-        worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing, own=own,
+        worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing, own=systems,
         network=network_text(network_named(network)), only=only,
     )  # fmt: skip
-    if master is None:
+    if not where.asked:
         refuse_too_large_systems({unit.system for unit in plan.units()}, size)
     plan.check()
     with (
         RunWriter.create(out, kind="compare", name="compare", seed=seed, replace=True) as writer,
+        where.session() as spark,
         progress_bar(f"{len(plan.units())} units", "units", quiet=quiet or as_json or headline) as report,
     ):
-        sentences, numbers = compare(plan, writer, processes or os.cpu_count() or 1, master, report)
+        sentences, numbers = compare(plan, writer, processes or os.cpu_count() or 1, spark, report)
     if as_json:
         print_json({"findings": sentences, "systems": numbers})
         return

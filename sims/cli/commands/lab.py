@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import FOLDER, allow_option
+from workloads.cli.common import FILE, FOLDER, allow_option
+from workloads.cli.own_tables import OwnTable, table_options
 
 LOOPBACK = "127.0.0.1"
 
@@ -21,6 +22,8 @@ LOOPBACK = "127.0.0.1"
 @click.option("--topics", is_flag=True, help="Interests are topics; events can be routed as CAMCAST does.")
 @click.option("--seed", type=click.IntRange(0), help="Random seed.")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a setting, as `run` does.")
+@click.option("--table", type=FILE, help="Subscriptions: a table of your own, every row of it.")
+@table_options
 @click.option("--out", type=FOLDER, default=Path("lab"), help="Folder for saved experiments.")
 @allow_option
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; 0 takes any free one.")
@@ -32,6 +35,8 @@ def command(
     topics: bool,
     seed: int | None,
     changes: tuple[str, ...],
+    table: Path | None,
+    own: OwnTable,
     out: Path,
     port: int,
     show: bool,
@@ -58,7 +63,7 @@ def command(
         ) from None
     from sims.lab.laboratory import Laboratory, experiment_for
 
-    experiment = experiment_for(source, peers, topics, changes)
+    experiment = experiment_for(source, peers, topics, (*own.changes(table), *changes))
     click.echo("preparing (a first start compiles kernels) ...", err=True)
     lab = Laboratory(experiment, seed, out)
     with socket.socket() as listening:

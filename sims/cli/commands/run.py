@@ -11,7 +11,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
-from workloads.cli.common import FOLDER, allow_option, json_option, print_json, print_result
+from workloads.cli.common import FILE, FOLDER, allow_option, json_option, print_json, print_result
+from workloads.cli.own_tables import OwnTable, table_options
 
 if TYPE_CHECKING:
     from sims.config.experiment import Experiment
@@ -35,6 +36,8 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     metavar="KEY=VALUE",
     help="Change a setting, such as layers.ring.cap=20.",
 )
+@click.option("--table", type=FILE, help="Subscriptions: a table of your own, every row of it.")
+@table_options
 @click.option("--out", type=FOLDER, metavar="DIR", help="Folder to write to.  [default: runs/NAME]")
 @click.option("--seed", type=click.IntRange(0), help="Run with this seed instead of those in the file.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted run, or extend a finished one.")
@@ -57,6 +60,8 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 def command(
     source: str | None,
     changes: tuple[str, ...],
+    table: Path | None,
+    own: OwnTable,
     out: Path | None,
     seed: int | None,
     resume: bool,
@@ -79,6 +84,7 @@ def command(
       sub2sub run                                                  list the experiments
       sub2sub run sub2sub-fig5 --set population.size=1000 --out r  a smaller one, into r/
       sub2sub run mine.toml --seed 7 --set layers.ring.exchanges=2
+      sub2sub run sub2sub-fig5 --table orders.csv --column price=min_price,max_price
       sub2sub run r --resume                                       resume the run in r/
       sub2sub run r --resume --set cycles=80                       extend a finished run
       sub2sub run sub2sub-fig5 --show > mine.toml                  a file to start from
@@ -95,7 +101,7 @@ def command(
     if resume and overwrite:
         raise InputError("--resume and --overwrite: expected one or the other")
     file, out, name = _find(source, out, resume)
-    experiment = load_experiment(file, changes)
+    experiment = load_experiment(file, (*own.changes(table), *changes))
     if seed is not None:
         experiment = replace(experiment, seeds=(seed,))
     if checkpoint_every is not None:
@@ -124,7 +130,8 @@ def _find(source: str, out: Path | None, resume: bool) -> tuple[Path, Path, str]
             raise InputError(f"{source} is a run folder: expected --resume, or a file or name to run")
         return folder / SETTINGS, folder, folder.resolve().name
     file = find_file(source)
-    return file, out or Path("runs") / file.stem, file.stem
+    name = source if source in shipped() else file.stem
+    return file, out or Path("runs") / name, name
 
 
 def _describe(name: str) -> None:

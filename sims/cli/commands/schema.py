@@ -1,4 +1,4 @@
-"""Print a JSON Schema of experiments, sweeps or workload specs, for editors."""
+"""Print a JSON Schema of experiments, sweeps, workload specs or live nodes, for editors."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ KINDS = {
     "experiment": "a file of `sub2sub run`",
     "sweep": "a file of `sub2sub sweep`",
     "workload": "a file of `sub2sub workload generate --spec`",
+    "node": "a file of `sub2sub live peer|topic|shared --config`",
 }
 
 

@@ -19,7 +19,6 @@ def command(as_json: bool) -> None:
     changes.
     """
     began = time.monotonic()
-    click.echo("compiling kernels, which takes about half a minute the first time ...", err=True)
     from sims.bench.warming import warm
 
     ready = []

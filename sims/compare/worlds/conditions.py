@@ -42,5 +42,9 @@ FAULTS = (
 )
 HEAL_CRASHED = 0.2  # the share that crashes when healing is measured
 WORKING = Fault(loss=0.05)  # what each system is tuned for
-CRASH = Fault(crashed=0.3)  # what findings say of working points as well
-FRONTIER = (NONE, WORKING, CRASH)  # faults under which settings that do not deliver are shown as well
+CRASH = Fault(crashed=0.1)  # what tables and findings say of working points as well
+FRONTIER = (
+    NONE,
+    WORKING,
+    Fault(crashed=0.3),
+)  # faults under which settings that do not deliver are shown as well

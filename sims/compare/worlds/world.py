@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from sims.compare.worlds.conditions import FAULTS, HEAL_CRASHED, Fault
 from sims.config.subscriptions import Ranges, Subscriptions, Topics
+from sub2sub.compiled.common.randomness import draws
 from sub2sub.geometry.matching import Members, match
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.peers.draws import cycle_key, stream_number
 
 CRASHES, PUBLISHERS = stream_number("compare/crashes"), stream_number("compare/publishers")
 

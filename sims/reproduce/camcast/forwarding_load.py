@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from hierarchy.camcast import Communities, StaticTables, disseminate, parameters
-from hierarchy.camcast.dissemination import UPWARD
+from hierarchy.compiled.camcast.dissemination import UPWARD
 from sims.figures.style import figure, legend_above, line
 from sims.reproduce.camcast.sweep import LEVELS, SIZES
 from sims.reproduce.claims import Claims, observed, span, stated
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
-from sub2sub.events.outcome import gini
+from sub2sub.compiled.events.outcome import gini
 
 EVEN = 0.2
 SOURCE = (

@@ -24,7 +24,7 @@ from hierarchy.camcast import Communities, Parameters, Tables, TopicSettings, di
 from hierarchy.membership import Membership, ScampSettings, SemiStructured, Structured, Unstructured
 from sims.reproduce.camcast.sweep import dice_for
 from sims.reproduce.reproduction import Measured, Progress, measurement, tracked
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
 
 SETTINGS = TopicSettings(c=0.0, a=2.0, z=4, rounding="up")
 KINDS: dict[str, tuple[Any, tuple[int, int, int]]] = {

@@ -20,14 +20,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hierarchy import camcast
+from hierarchy.compiled.scamp.layer import Scamp
 from hierarchy.gossip import GossipBroadcast
 from hierarchy.membership import Unstructured
-from hierarchy.membership.scamp.layer import Scamp
 from sims.figures.style import figure, legend_above, mean_bars
 from sims.reproduce.camcast.sweep import table_entries
 from sims.reproduce.claims import Claims, intervals, rounded, stated
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
 
 SIZES, C, EVENTS, CYCLES = (100, 1000), 5.0, 10, 40
 SCAMP, STATIC = "SCAMP", "static tables"

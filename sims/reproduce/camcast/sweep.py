@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from hierarchy import camcast
 from hierarchy.gossip import GossipBroadcast
 from sims.reproduce.reproduction import Measured, Progress, measurement, tracked
-from sub2sub.kernels.randomness import cycle_key, stream_number
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
+from sub2sub.peers.draws import cycle_key, stream_number
 
 SIZES = (10, 100, 1000)
 LEVELS = ("a", "d", "g")  # the paper's names of the three topics, the root first

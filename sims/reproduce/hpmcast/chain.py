@@ -20,7 +20,7 @@ from sims.figures.style import COLOURS, figure, legend_above, line
 from sims.reproduce.claims import Claims, rounded, stated
 from sims.reproduce.hpmcast.trials import hierarchy
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
 
 FANOUT, ROUNDS, SYSTEM = 2, 14, 100
 CASES = {"rfpbcast": (1.0, 0.0), "pmcast, p = 0.5": (0.5, 0.0), "pmcast, p = 0.5, 20 % loss": (0.5, 0.2)}

@@ -31,7 +31,7 @@ from sims.figures.style import COLOURS, figure, legend_above
 from sims.reproduce.claims import OURS, Claims, below, interval_of_mean, observed, stated
 from sims.reproduce.hpmcast.trials import hierarchy
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
 
 A, LEVELS, REDUNDANCY, P = 22, 3, 3, 0.1
 LOSSES = (0.0, 0.2)

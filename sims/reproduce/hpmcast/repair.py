@@ -23,8 +23,8 @@ from sims.engine.faults import Crash
 from sims.figures.style import figure, legend_below, seed_line
 from sims.reproduce.claims import Claims, last_cycle, observed, within
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, part, register
+from sub2sub.compiled.common.network import Network
 from sub2sub.geometry.boxes import Boxes
-from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 

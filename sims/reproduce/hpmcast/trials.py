@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hierarchy import hpmcast
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
 
 System = tuple[hpmcast.Population, hpmcast.Views]
 

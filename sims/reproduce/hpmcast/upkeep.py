@@ -26,7 +26,7 @@ from hierarchy.hpmcast.membership.audit import audit
 from sims.figures.style import figure, legend_below, line, stated_line
 from sims.reproduce.claims import Claims, below, in_words, intervals, last_cycle, observed, rounded, stated
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
 
 LEVELS, RIGHT, CYCLES = 3, 0.02, 80
 LOSSES, RATES = (0.0, 0.1, 0.3), (0, 1, 5)

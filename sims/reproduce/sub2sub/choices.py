@@ -15,9 +15,7 @@ from sims.figures.style import figure, legend_beside, seed_line, stated_line
 from sims.reproduce.claims import OURS, Claims, observed, span, stated
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 from sims.reproduce.sub2sub.setting import Setting, start
-from sub2sub.overlay.overlay import OverlaySettings
-from sub2sub.ring.settings import Partner, RingSettings
-from sub2sub.vicinity.proximity import Tie
+from sub2sub.peers.settings import OverlaySettings, Partner, RingSettings, Tie
 
 BASE, CAPPED = "as published (least recent partner, random ties)", "ring view capped at 20"
 

@@ -11,9 +11,8 @@ import pandas as pd
 from sims.observers.delivery import deliver
 from sims.reproduce.reproduction import Measured, Progress, measurement, tracked
 from sims.reproduce.sub2sub.setting import Setting, converged
-from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.events.outcome import Outcome
-from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
 
 SHORTCUTS = range(5)
 

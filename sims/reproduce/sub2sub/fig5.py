@@ -25,8 +25,8 @@ from sims.figures.style import COLOURS, figure, legend_above, seed_line, stated_
 from sims.reproduce.claims import Claims, in_words, observed, span, within
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 from sims.reproduce.sub2sub.setting import Setting, start
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
-from sub2sub.ring.settings import Partner, RingSettings
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import OverlaySettings, Partner, RingSettings
 
 STATED, MOST = 40, 90  # cycles: the paper's, and those after which a run is given up
 LATER = f"more than {MOST}"

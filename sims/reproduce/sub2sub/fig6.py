@@ -19,7 +19,7 @@ from sims.reproduce.claims import Claims, in_words, last_cycle, observed, span, 
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
 from sims.reproduce.sub2sub.fig5 import PARTNERS, build_rings, partnered
 from sims.reproduce.sub2sub.setting import Setting, start
-from sub2sub.events.dissemination import DisseminationSettings
+from sub2sub.peers.settings import DisseminationSettings
 
 CYCLES = {"least recent partner": 45, "random partner": 70}
 SOURCE = "Sub-2-Sub, Section 5 and Figure 6: dissemination is complete even before all rings are in place"

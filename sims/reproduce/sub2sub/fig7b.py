@@ -3,7 +3,7 @@
 Hops count from the publisher, a random subscriber of the event. "Logarithmic" means here: a log2(length) + b
 fits the mean hops of each length better than a straight line in the length, and explains at least 0.9 of
 their variance. `sub2sub-shortcuts` goes beyond the figure: 0 to 4 shortcuts with the same fit, and their cost
-in messages, as `sub2sub.events.outcome` defines it.
+in messages, as `sub2sub.compiled.events.outcome` defines it.
 """
 
 from __future__ import annotations

@@ -25,11 +25,13 @@ from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, mea
 from sims.reproduce.sub2sub.gossiping_publishers import PublisherViews, gossip_to_match
 from sims.reproduce.sub2sub.rejoin import rejoin
 from sims.reproduce.sub2sub.setting import Setting, converged
-from sub2sub.events.audience import audience
-from sub2sub.events.publishing import PublisherSettings, find_entry
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.common.randomness import draws
+from sub2sub.compiled.events.audience import audience
+from sub2sub.compiled.events.publishing import find_entry
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.draws import cycle_key, stream_number
+from sub2sub.peers.settings import OverlaySettings, PublisherSettings
 from workloads import named
 
 WORKLOAD = "power-law-3"

@@ -2,10 +2,10 @@
 
 3 attributes, power law. There are two forms: as published, in which dead ring neighbours are never dropped
 and rings do not heal; and extended, the default of this project, with ages, probes, hello, repeated requests
-and the rendezvous (see `sub2sub.ring.probing`, `sub2sub.ring.layer`, `sub2sub.cyclon.layer`,
-`sub2sub.cyclon.rendezvous`). The overlay is built once per form and seed; each level of a fault happens to a
-copy of it. Rings of live peers and deliveries of test events are observed every other cycle, from the cycle
-of the fault on, before any peer can react to it.
+and the rendezvous (see `sub2sub.compiled.ring.probing`, `sub2sub.compiled.ring.layer`,
+`sub2sub.compiled.cyclon.layer`, `sub2sub.compiled.cyclon.rendezvous`). The overlay is built once per form and
+seed; each level of a fault happens to a copy of it. Rings of live peers and deliveries of test events are
+observed every other cycle, from the cycle of the fault on, before any peer can react to it.
 
 The paper does not mention faults: verdicts are about absolute bounds of ours, in the worst seed.
 """
@@ -28,8 +28,8 @@ from sims.observers import Delivery, RingCompleteness
 from sims.reproduce.claims import Claim, Claims, in_words, last_cycle, observed, within
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register
 from sims.reproduce.sub2sub.setting import Setting, start
-from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
 
 PUBLISHED, EXTENDED = "as published", "extended"
 TABLE = "faults"

@@ -1,8 +1,8 @@
 """Publishers that gossip with CYCLON and VICINITY exchanges (Sub-2-Sub, Section 4.1).
 
 The paper lets a publisher build views of random and of overlapping-interest links like a subscriber, without
-ring links, and gossip greedily until a view has a peer that matches. `sub2sub.events.publishing` reads that
-as a walk with one list; here it is taken literally. In each cycle a publisher
+ring links, and gossip greedily until a view has a peer that matches. `sub2sub.compiled.events.publishing`
+reads that as a walk with one list; here it is taken literally. In each cycle a publisher
 
 - shuffles with the oldest of its random links, and gets a few of that peer's random links;
 - exchanges with the oldest of its proximity links (a random link, as long as it has none), and gets those of
@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.common.views import view_links
 from sub2sub.geometry.boxes import Boxes, points
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.views import view_links
 
 Peers = NDArray[np.int64]
 

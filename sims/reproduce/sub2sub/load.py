@@ -15,7 +15,7 @@ from sims.figures.style import COLOURS, figure, legend_beside, line, seed_bars
 from sims.reproduce.claims import Claims, observed, rounded, span, stated
 from sims.reproduce.reproduction import Figures, Tables, register
 from sims.reproduce.sub2sub.converged_events import SHORTCUTS, converged_events
-from sub2sub.events.outcome import gini
+from sub2sub.compiled.events.outcome import gini
 
 SHOWN, TYPICAL = (4, 1, 0), (1, 2)
 EVEN, FOLLOWS, NO_LESS_EVEN = 0.2, 0.95, 0.05

@@ -2,7 +2,7 @@
 
 After 60 cycles no message is lost any more. As published, young views lose links faster than they gain them,
 and the overlay falls into pieces that gossip does not reconnect. A third form sends every message at most
-five times, whatever the loss (`sub2sub.ring.persistence`).
+five times, whatever the loss (`sub2sub.compiled.ring.probes`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from sims.engine import Schedule
 from sims.engine.faults import Loss
 from sims.reproduce.claims import OURS, Claims, in_words, observed, rounded, span, stated
 from sims.reproduce.sub2sub.following import EXTENDED, FORMS, PUBLISHED, FaultScenario, Seen
-from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
 
 STOP = 60
 # Bounds: cycles until rings are complete and stay complete, hit ratio meanwhile, cycles after the loss ends.

@@ -24,13 +24,14 @@ from numpy.typing import NDArray
 from sims.figures.style import figure, legend_beside, line
 from sims.reproduce.claims import Claims, at_least, observed, rounded, span, stated
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
-from sub2sub.events.dissemination import disseminate
-from sub2sub.events.publishing import find_entry
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.publishing import find_entry
 from sub2sub.geometry.attributes import Float, Int, String
 from sub2sub.geometry.space import AttributeSpace
 from sub2sub.geometry.widths import typical_widths
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import OverlaySettings
 
 PLAIN, BOUNDS, WIDTHS = "axes as they are", "axes by declared bounds", "axes by usual widths"
 STRING = "string and price"

@@ -22,9 +22,9 @@ from sims.observers.degrees import live_links
 from sims.observers.graph import adjacency
 from sims.reproduce.claims import Claims, span, stated
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, part, register
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
-from sub2sub.overlay.views import link
-from sub2sub.ring.layer import RingSettings
+from sub2sub.compiled.common.views import link
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import OverlaySettings, RingSettings
 
 SOURCE = "CYCLON (Voulgaris, Gavidia, van Steen 2005), Section 6:"
 

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from sims.engine import Simulation
 from sims.reproduce.reproduction import Progress
+from sub2sub.compiled.common.randomness import draws
 from sub2sub.geometry.boxes import overlaps
-from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.forgetting import forget
 from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.draws import cycle_key, stream_number
 from sub2sub.rings.selection import select_ring
 
 STREAM = stream_number("rejoin")

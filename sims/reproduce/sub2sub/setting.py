@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sims.engine import Schedule, Simulation
 from sims.observers import RingCompleteness
 from sub2sub.errors import InputError
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import OverlaySettings
 from workloads import named
 
 MOST_CYCLES = 200

@@ -18,7 +18,7 @@ from sims.figures.style import COLOURS, figure
 from sims.reproduce.claims import Claims, observed, rounded, span, stated
 from sims.reproduce.reproduction import Figures, Tables, register
 from sims.reproduce.sub2sub.converged_events import converged_events
-from sub2sub.events.outcome import gini
+from sub2sub.compiled.events.outcome import gini
 
 FEW, EVEN = 4, 0.2
 BALANCE = "Sub-2-Sub, Section 4.2: load is evenly balanced across matching subscribers; the bound is ours"

@@ -28,14 +28,15 @@ from sims.engine.faults import Churn
 from sims.observers import RingCompleteness
 from sims.reproduce.reproduction import Measured, Progress, measurement
 from sims.reproduce.sub2sub.setting import Setting, start
-from sub2sub.events.audience import half_open
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.events.outcome import Outcome
-from sub2sub.events.publishing import find_entry
-from sub2sub.events.recovery import Recovery
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.audience import half_open
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.compiled.events.publishing import find_entry
+from sub2sub.compiled.events.recovery import Recovery
 from sub2sub.geometry.matching import match_boxes
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
 
 DEFAULT, EARLIER, PUBLISHED = "default", "earlier default", "as published"
 SHARES, LOSS = (0.01, 0.02, 0.05), 0.05

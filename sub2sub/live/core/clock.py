@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from itertools import repeat
 
 from sub2sub.live.core.messages import Mentions
-from sub2sub.overlay.descriptors import Descriptor, Link, make_link
-from sub2sub.ring.peer import RingLink, make_ring_link
+from sub2sub.peers.descriptors import Descriptor, Link, make_link
+from sub2sub.peers.ring import RingLink, make_ring_link
 
 NOBODY: Mapping[int, Descriptor] = {}
 START = 1 << 20  # first time of all clocks: above the greatest age in a message, so no stamp is below 0

@@ -1,6 +1,6 @@
 """Recovery of missed events between live peers, whose answers take time.
 
-The rules are those of `sub2sub.events.recent_events`. A peer sends its digests at each tick. A neighbour
+The rules are those of `sub2sub.peers.recovery`. A peer sends its digests at each tick. A neighbour
 answers with the events that it lacks and has not asked another peer for, and receives them as usual. A peer
 that recovers an event announces it to its own neighbours at once by digests, since most of them have it. A
 neighbour that does not answer is skipped until the next cycle. Digests carry the ages of events; without
@@ -9,28 +9,26 @@ them, peers would recover an old event from one another for ever.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from sub2sub.events.recent_events import History, RecoverySettings
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import Clock
 from sub2sub.live.core.exchanges import Exchange, Exchanges
-from sub2sub.live.core.host_addresses import is_loopback
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
+from sub2sub.peers.recovery import History
+from sub2sub.peers.settings import RecoverySettings
 
 BYTES = 4 << 20  # of events that are kept; beyond that, the oldest are dropped
 ASKED = 4096  # events asked for that have not arrived yet
-OF_ONE, TELLERS = 256, 3  # of them announced by one host; hosts asked for one event, for a wary peer
 
 
 class Asked(NamedTuple):
-    """When an event was asked for, when it was published, and the hosts (or IDs) that announced it."""
+    """When an event was asked for, and when it was published."""
 
     when: int
     published: int
-    tellers: tuple[Hashable, ...]
 
 
 class EventRecovery:
@@ -46,13 +44,11 @@ class EventRecovery:
         The ring neighbours, in the order of the ring.
     seen : container of bytes
         Names of events that the peer has received, also long ago.
-    wary : bool
-        Whether to ask several hosts for an event: the first that announces it may not have it.
     """
 
     def __init__(
         self, settings: RecoverySettings, clock: Clock, exchanges: Exchanges,
-        ring: Callable[[], list[Descriptor]], seen: Container[bytes], wary: bool = False,
+        ring: Callable[[], list[Descriptor]], seen: Container[bytes],
     ) -> None:  # fmt: skip
         self.on = settings.history > 0
         self.history: History[bytes] = History(replace(settings, history=settings.history * clock.unit))
@@ -60,8 +56,6 @@ class EventRecovery:
         self.events: dict[bytes, m.Event] = {}
         self.asked: dict[bytes, Asked] = {}
         self._bytes = 0
-        self._tellers = TELLERS if wary else 1
-        self._of_one = OF_ONE if wary else ASKED
 
     def tick(self, patience: int) -> list[m.Send]:
         """Drop old events; return digests of the events that neighbours may lack."""
@@ -94,25 +88,16 @@ class EventRecovery:
         """Digests that announce a recovered event; None for an event that was not asked for."""
         return self._digests([name]) if self.asked.pop(name, None) is not None else None
 
-    def answer(self, message: m.Digest, sender: int, teller: str = "") -> m.Send:
+    def answer(self, message: m.Digest, sender: int) -> m.Send:
         """Ask for the events of a digest that this peer lacks."""
         lacking, now = list[bytes](), self.clock.now
-        of = sender if not teller or is_loopback(teller) else teller
-        left = self._of_one - sum(of in asked.tellers for asked in self.asked.values())
         for name, age in zip(message.names, message.ages, strict=False):
             if name in self.seen or not self.on:
                 self.has_it(name, sender)
-            elif len(lacking) < left and self._may_ask(name, of) and age <= self.history.settings.history:
+            elif name not in self.asked and len(self.asked) < ASKED and age <= self.history.settings.history:
                 lacking.append(name)
-                asked = self.asked.get(name, Asked(now, now - age, ()))
-                self.asked[name] = asked._replace(tellers=(*asked.tellers, of))
+                self.asked[name] = Asked(now, now - age)
         return m.Send(None, m.Lacking(message.exchange, tuple(lacking)))
-
-    def _may_ask(self, name: bytes, teller: Hashable) -> bool:
-        asked = self.asked.get(name)
-        if asked is None:
-            return len(self.asked) < ASKED
-        return teller not in asked.tellers and len(asked.tellers) < self._tellers
 
     def finish(self, exchange: Exchange, message: m.Lacking) -> list[m.Send]:
         """Send a neighbour the events that it lacks, and note that it has the others."""

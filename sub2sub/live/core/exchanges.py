@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from sub2sub.cyclon.peer import Shuffle
 from sub2sub.live.core.messages import Message
-from sub2sub.overlay.descriptors import Descriptor
-from sub2sub.ring.newcomer import Newcomer
-from sub2sub.ring.verification import Verification
+from sub2sub.peers.cyclon import Shuffle
+from sub2sub.peers.descriptors import Descriptor
+from sub2sub.peers.newcomer import Newcomer
+from sub2sub.peers.verification import Verification
 
 LATE = 256  # exchanges after their timeout, whose answers are still measured
 

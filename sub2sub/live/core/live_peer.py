@@ -2,8 +2,8 @@
 
 `tick` begins a cycle, `receive` takes a message, and `unreachable` notes that a message could not be sent;
 each returns the messages to send. Random numbers are passed in, so that a test can give the cores the same
-ones as the simulator. The peers of the protocols make the decisions (`sub2sub.cyclon.peer`,
-`sub2sub.vicinity.peer`, `sub2sub.ring.peer`, `sub2sub.events.peer`).
+ones as the simulator. The peers of the protocols make the decisions (`sub2sub.peers.cyclon`,
+`sub2sub.peers.vicinity`, `sub2sub.peers.ring`, `sub2sub.peers.forwarding`).
 
 This class adds timeouts, which simulated exchanges do not need: a reply may be late or never come. An
 exchange without a reply fails after `patience` cycles. A reply without an open exchange is ignored.
@@ -14,32 +14,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from sub2sub.cyclon.peer import CyclonPeer
-from sub2sub.cyclon.rules import STREAM as CYCLON
-from sub2sub.events.dissemination import STREAM as EVENTS
-from sub2sub.events.peer import Forwarder, Views
-from sub2sub.events.walk import nearest_to
-from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import START, Clock
 from sub2sub.live.core.event_passing import EventPassing
 from sub2sub.live.core.event_recovery import EventRecovery
 from sub2sub.live.core.exchanges import Exchange, Exchanges
-from sub2sub.live.core.host_addresses import is_local
-from sub2sub.live.core.reliance import Reliance, WaryNeed, few_of_a_host
 from sub2sub.live.core.ring_exchanges import RingExchanges
 from sub2sub.live.core.settings import CoreSettings
-from sub2sub.overlay.descriptors import Descriptor, Link
-from sub2sub.ring.exchange import STREAM as RING
-from sub2sub.ring.peer import RingPeer
-from sub2sub.ring.rest import skips_turn
-from sub2sub.vicinity.peer import VicinityPeer
-from sub2sub.vicinity.rules import STREAM as VICINITY
+from sub2sub.peers.cyclon import STREAM as CYCLON
+from sub2sub.peers.cyclon import CyclonPeer
+from sub2sub.peers.descriptors import Descriptor, Link
+from sub2sub.peers.draws import Dice
+from sub2sub.peers.forwarding import STREAM as EVENTS
+from sub2sub.peers.forwarding import Forwarder, Views
+from sub2sub.peers.publisher import nearest_to
+from sub2sub.peers.ring import STREAM as RING
+from sub2sub.peers.ring import RingPeer, skips_turn
+from sub2sub.peers.vicinity import STREAM as VICINITY
+from sub2sub.peers.vicinity import VicinityPeer
 
 PATIENT = 5  # times the usual timeout, at most, where answers take long
-WORK = 1 << 23  # for one message, see `sub2sub.ring.need`: some hundredths of a second
 FEW = 63  # links that are considered of one message of CYCLON or VICINITY, as many as a view may have
 
 Deliver = Callable[[m.Event], None]
@@ -63,10 +59,6 @@ class Core:
         Shifts the cycles in which CYCLON retries a partner; the peer's ID if not given.
     numbers : iterator of int, optional
         Numbers of exchanges; hard to guess where others may forge replies.
-    accepts : callable, optional
-        Whether to take an event; others are neither delivered nor forwarded.
-    bound : bool
-        Whether IDs are bound to certificates. If not, a wary peer among other hosts never rests.
     note : callable, optional
         Called with each peer that was asked something, and whether it has answered.
 
@@ -99,39 +91,31 @@ class Core:
         now: int = START,
         phase: int | None = None,
         numbers: Iterator[int] | None = None,
-        accepts: Callable[[Any], bool] = lambda event: True,
-        bound: bool = False,
         note: Callable[[Descriptor, bool], None] = lambda peer, answered: None,
     ) -> None:
         self.own, self.deliver, self.note, self.settings = own, deliver, note, settings or CoreSettings()
-        safe = bound or not self.settings.wary or is_local(own.address)
-        self.calm = self.settings.overlay.calm if safe else 0
         overlay = self.settings.overlay
         near, ring = overlay.vicinity, overlay.ring
         self.clock = Clock(unit, now)
         self.random = CyclonPeer(own, overlay.cyclon, own.id if phase is None else phase)
         self.near = VicinityPeer(own, replace(near, max_age=near.max_age * unit))
-        self.reliance = Reliance(own, unit)
         self.ring = RingPeer(
             own,
             replace(ring, max_age=ring.max_age * unit, hello_after=ring.hello_after * unit),
-            need=WaryNeed(own, ring.max_steps, self.reliance, WORK if self.settings.wary else 0),
-            fresh=0 if self.settings.wary else unit,
+            fresh=unit,
         )
         self.events: Forwarder[m.Event] = Forwarder(self.settings.dissemination)
         self.exchanges = Exchanges(numbers)
         self.ring_exchanges = RingExchanges(
-            self.ring, self.clock, self.exchanges, self._fed, wary=self.settings.wary,
-            skips_turn=self._skips_turn,
-        )  # fmt: skip
+            self.ring, self.clock, self.exchanges, self._fed, self._skips_turn
+        )
         self.recovery = EventRecovery(
-            overlay.recovery, self.clock, self.exchanges, self._ring, self.events.seen, self.settings.wary
+            overlay.recovery, self.clock, self.exchanges, self._ring, self.events.seen
         )
         self.counts: Counter[str] = Counter()
         self.passing = EventPassing(
-            deliver, accepts, self.events, self.recovery, self.reliance if self.settings.wary else None,
-            self.ring, self.clock, self._young_views, self.counts,
-        )  # fmt: skip
+            own, deliver, self.events, self.recovery, self.clock, self._young_views, self.counts
+        )
         self._suspect_age = overlay.suspect_age * unit
 
     @property
@@ -159,8 +143,6 @@ class Core:
         the reply arrives. The other layers of a peer that knows only one other would have no link then.
         """
         self.clock.tick()
-        self.ring_exchanges.teller = ""
-        self.passing.tick()
         sends = self.give_up()
         for turn in self.turns:
             sends += getattr(self, turn)(draws)
@@ -169,8 +151,7 @@ class Core:
     def give_up(self) -> list[m.Send]:
         """Let exchanges and events fail whose answers are overdue."""
         patience = self.settings.patience * self.clock.unit
-        if self.settings.wary:
-            patience = max(patience, min(int(self.exchanges.round_trip.most), PATIENT * patience))
+        patience = max(patience, min(int(self.exchanges.round_trip.most), PATIENT * patience))
         before = self.now - patience
         late = [send for exchange in self.exchanges.overdue(before) for send in self._fail(exchange)]
         return late + [
@@ -184,8 +165,7 @@ class Core:
 
     def feed_near(self, draws: Draws) -> Descriptor | None:
         """Accept random links as proximity links; return the partner, None if the peer is at rest."""
-        fed = self._few_of_a_host(self.random.view, self.near)
-        partner = self.near.feed(fed, self.now, draws(VICINITY))
+        partner = self.near.feed(self.random.view, self.now, draws(VICINITY))
         return None if self._skips_turn() else partner
 
     def exchange_near(self, partner: Descriptor, draws: Draws) -> list[m.Send]:
@@ -239,12 +219,11 @@ class Core:
         """Say goodbye to the ring neighbours."""
         return [m.Send(each.peer, m.Leave()) for each in self.ring.in_order()]
 
-    def receive(self, message: m.Message, sender: int, draws: Draws, teller: str = "") -> list[m.Send]:
-        """Take a message from the host `teller`, whose sender claims the ID `sender`."""
-        self.ring_exchanges.teller = teller
+    def receive(self, message: m.Message, sender: int, draws: Draws) -> list[m.Send]:
+        """Take a message from the peer with the ID `sender`."""
         match message:
             case m.Shuffle():
-                back = self.random.answer(self._few(message.links, self.random), draws(CYCLON))
+                back = self.random.answer(self._few(message.links), draws(CYCLON))
                 return [m.Send(None, m.Shuffled(message.exchange, self.clock.mentions(back)))]
             case m.Near():
                 return self._answer_near(message, draws)
@@ -263,14 +242,14 @@ class Core:
             case m.Changed():
                 return self._hear_of_change(message)
             case m.Digest():
-                return [self.recovery.answer(message, sender, teller)]
+                return [self.recovery.answer(message, sender)]
             case m.Ask():
                 return [m.Send(None, self._answer(message))]
             case m.Join():
                 links = [Link(self.own, self.now), *self.random.view][: self.settings.offers]
                 return [m.Send(None, m.Welcome(message.exchange, self.clock.mentions(links)))]
             case m.Leave():
-                self.ring_exchanges.doubt(sender, self._suspect_age)  # anybody could send this: probe it
+                self.ring_exchanges.doubt(sender, self._suspect_age)  # it may be back by now: probe it
                 return []
             case m.Shuffled() | m.NearBack() | m.RingBack() | m.Probed() | m.Lacking():
                 return self._finish(message, draws)
@@ -291,15 +270,15 @@ class Core:
 
     def _skips_turn(self) -> bool:
         """Whether the peer is at rest and begins no exchange of random or proximity links in this cycle."""
-        cycles = (self.now - self.ring.last_change(self.now)) // self.clock.unit if self.calm else 0
-        return bool(skips_turn(cycles, self.calm, self.turn + self.random.phase))
+        calm = self.settings.overlay.calm
+        cycles = (self.now - self.ring.last_change(self.now)) // self.clock.unit if calm else 0
+        return bool(skips_turn(cycles, calm, self.turn + self.random.phase))
 
     def _ignore(self) -> list[m.Send]:
         self.counts["ignored"] += 1
         return []
 
     def _fail(self, exchange: Exchange) -> list[m.Send]:
-        self.reliance.forget(exchange.partner.id)
         self.note(exchange.partner, False)
         if exchange.shuffle:
             self.random.fail(exchange.shuffle)
@@ -315,13 +294,12 @@ class Core:
         exchange = self.exchanges.finish(message.exchange, message, self.now)
         if exchange is None:
             return self._ignore()
-        self.reliance.answered(exchange.partner)
         self.note(exchange.partner, True)
         match message:
             case m.Shuffled(_, links) if exchange.shuffle:
-                self.random.finish(exchange.shuffle, self._few(links, self.random))
+                self.random.finish(exchange.shuffle, self._few(links))
             case m.NearBack(_, links):
-                self.near.finish(self._few(links, self.near), self.now, draws(VICINITY))
+                self.near.finish(self._few(links), self.now, draws(VICINITY))
             case m.RingBack() | m.Probed():
                 return self.ring_exchanges.finish(exchange, message)
             case m.Lacking():
@@ -341,7 +319,7 @@ class Core:
         return sends + self.ring_exchanges.hear_of_change(exchange.partner, new)
 
     def _answer_near(self, message: m.Near, draws: Draws) -> list[m.Send]:
-        links = self._few(message.links, self.near)
+        links = self._few(message.links)
         if not links:
             return self._ignore()
         back = self.near.answer(links[-1].peer, links, self.random.view, self.now, draws(VICINITY))
@@ -382,19 +360,7 @@ class Core:
         """The links of the layers below the ring layer."""
         return [*self.near.view, *self.random.view]
 
-    def _few(self, mentions: m.Mentions, layer: CyclonPeer | VicinityPeer | None = None) -> list[Link]:
-        """Links for mentions, one for each peer; not too many, and few of each host that a view lacks."""
+    def _few(self, mentions: m.Mentions) -> list[Link]:
+        """Links for mentions, one for each peer, and not too many."""
         different = {link.peer.id: link for link in self.clock.links(mentions, self.own)}
-        return self._few_of_a_host(list(different.values())[-FEW:], layer)
-
-    def _few_of_a_host(self, links: list[Link], layer: CyclonPeer | VicinityPeer | None) -> list[Link]:
-        """Those of some links that a view may take: few of each host."""
-        if not self.settings.wary:
-            return links
-        view, room = (layer.view, layer.settings.view) if layer else ((), 0)
-        offered, held = [link[0] for link in links], [link[0] for link in view]
-        few = few_of_a_host(offered, held, self.settings.of_a_host, room, self.reliance.local)
-        if len(few) == len(links):
-            return links
-        kept = {peer.id for peer in few}
-        return [link for link in links if link[0].id in kept]
+        return list(different.values())[-FEW:]

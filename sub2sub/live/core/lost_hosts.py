@@ -1,16 +1,14 @@
-"""Hosts that have answered a node for a while and then fell silent: they may be beyond a partition.
+"""Nodes that have answered a node for a while and then fell silent: they may be beyond a partition.
 
 Not in Sub-2-Sub. During a long partition both sides drop all links between them. When it is over, somebody
-has to ask a host of the other side again, and the contacts that the user has given may be gone. So a node
-remembers hosts that fell silent, and asks one of them every few cycles, as Serf reconnects to failed members.
+has to ask a node of the other side again, and the contacts that the user has given may be gone. So a node
+remembers addresses that fell silent, and asks one of them every few cycles, as Serf reconnects to failed
+members.
 
-- A host is remembered if its answers span `STEADY` cycles or more, without a gap of `GAP`. So invented
-  addresses and passers-by get no place.
-- Of too many, those stay that had answered for longest. An attacker has one place for each of its hosts, and
-  has to answer for as long as the hosts whose places it wants.
-- A host that does not answer for `FORGOTTEN` cycles is forgotten.
-
-On one machine, where all nodes share a host, each node counts as a host.
+- An address is remembered if its answers span `STEADY` cycles or more, without a gap of `GAP`. So passers-by
+  get no place.
+- Of too many, those stay that had answered for longest.
+- An address that does not answer for `FORGOTTEN` cycles is forgotten.
 """
 
 from __future__ import annotations
@@ -18,18 +16,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sub2sub.live.core.host_addresses import Address, place_of
+Address = tuple[str, int]
 
 STEADY = 3  # cycles
 GAP = 32  # cycles; a peer asks each of its ring neighbours more often
 EVERY = 5  # cycles between two questions of a node
 FORGOTTEN = 86_400  # cycles: a day, if a cycle takes a second
-ANSWERING, LOST = 64, 16  # hosts
+ANSWERING, LOST = 64, 16  # addresses
 
 
 @dataclass(slots=True)
 class Acquaintance:
-    """A host: where a node of it answered, from when until when, and when it was last asked as a lost one."""
+    """An address: from when until when it answered, and when it was last asked as a lost one."""
 
     address: Address
     first: float
@@ -43,12 +41,12 @@ class Acquaintance:
 
 
 class LostHosts:
-    """The hosts that one node knows by their answers. All times are in cycles.
+    """The other nodes that one knows by their answers. All times are in cycles.
 
     Attributes
     ----------
     answering, lost : dict of Acquaintance
-        By host: those whose last question was answered, and those that fell silent.
+        By address: those whose last question was answered, and those that fell silent.
 
     Examples
     --------
@@ -61,35 +59,34 @@ class LostHosts:
     """
 
     def __init__(self) -> None:
-        self.answering: dict[object, Acquaintance] = {}
-        self.lost: dict[object, Acquaintance] = {}
+        self.answering: dict[Address, Acquaintance] = {}
+        self.lost: dict[Address, Acquaintance] = {}
         self._asked = -float(EVERY)
 
     def answered(self, address: Address, now: float) -> None:
         """Note an answer."""
-        place = place_of(address)
-        before = self.answering.get(place)
+        before = self.answering.get(address)
         first = before.first if before and now - before.last <= GAP else now
-        if returned := self.lost.pop(place, None):
+        if returned := self.lost.pop(address, None):
             first = now - returned.span
-        self.answering[place] = Acquaintance(address, first, now)
+        self.answering[address] = Acquaintance(address, first, now)
         if len(self.answering) > ANSWERING:  # several at once: to find the last of all takes time
             ranked = sorted(self.answering.items(), key=lambda item: self._rank(item[1], now))
             self.answering = dict(ranked[len(ranked) - ANSWERING * 3 // 4 :])
 
     def silent(self, address: Address, now: float) -> None:
         """Note that a question was not answered."""
-        each = self.answering.pop(place_of(address), None)
+        each = self.answering.pop(address, None)
         if each is not None and each.span >= STEADY and now - each.last <= GAP:
-            self.lost[place_of(address)] = each
+            self.lost[address] = each
             if len(self.lost) > LOST:
-                del self.lost[min(self.lost, key=lambda place: self.lost[place].span)]
+                del self.lost[min(self.lost, key=lambda lost: self.lost[lost].span)]
 
     def due(self, now: float, may_ask: Callable[[Address], bool] = lambda address: True) -> Address | None:
-        """The lost host to ask now, if any: of those that may be asked, the one not asked for longest."""
+        """The lost address to ask now, if any: of those that may be asked, the one not asked for longest."""
         if now - self._asked < EVERY:
             return None
-        self.lost = {place: each for place, each in self.lost.items() if now - each.last < FORGOTTEN}
+        self.lost = {at: each for at, each in self.lost.items() if now - each.last < FORGOTTEN}
         ready = [each for each in self.lost.values() if may_ask(each.address)]
         if not ready:
             return None

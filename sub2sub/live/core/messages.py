@@ -5,13 +5,12 @@ A request and its reply carry the same exchange number. A reply to an exchange t
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import repeat
 from typing import NamedTuple
 
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
 
 
 class Mention(NamedTuple):
@@ -62,11 +61,6 @@ class Mentions:
 
     def __getitem__(self, part: slice) -> Mentions:
         return Mentions(self.peers[part], self.ages[part], self.held[part])
-
-
-def packed_numbers(numbers: Sequence[float]) -> bytes:
-    """Numbers as bytes, their count in front."""
-    return struct.pack(f">B{len(numbers)}d", len(numbers), *numbers)
 
 
 MAX_HOPS = 1 << 16
@@ -153,20 +147,13 @@ class Changed(WithSender):
 class Event:
     """An event that is being forwarded: its name (16 bytes), its point, the hops it has made, and its data.
 
-    After `MAX_HOPS` hops it is not forwarded. It may be signed (`sub2sub.live.net.signatures`).
+    After `MAX_HOPS` hops it is not forwarded.
     """
 
     name: bytes
     point: tuple[float, ...]
     hops: int
     data: bytes
-    signer: bytes = b""
-    signature: bytes = b""
-
-    @property
-    def signed(self) -> bytes:
-        """The bytes that are signed: the kind, and all fields but the number of hops, which changes."""
-        return b"event along rings" + self.name + packed_numbers(self.point) + self.data
 
 
 @dataclass(frozen=True)
@@ -231,12 +218,7 @@ Reply = Shuffled | NearBack | RingBack | Probed | Lacking
 
 @dataclass(frozen=True)
 class Send:
-    """A message that a core wants sent: to a peer, or, with `to` None, to the sender of the last message.
-
-    `teller` is the host that named the peer, "" if the core found it in its own turn; None stands for the
-    host whose message is being handled.
-    """
+    """A message that a core wants sent: to a peer, or, with `to` None, to the sender of the last message."""
 
     to: Descriptor | None
     message: Message
-    teller: str | None = None

@@ -1,8 +1,8 @@
 """The ring layer of a live peer: exchanges whose answers take time.
 
-`sub2sub.ring.peer`, `sub2sub.ring.verification` and `sub2sub.ring.newcomer` make the decisions. This module
-keeps what waits for which answer: an exchange for its reply, a verification for the candidate that it probes,
-a newcomer for the peers that it asks.
+`sub2sub.peers.ring`, `sub2sub.peers.verification` and `sub2sub.peers.newcomer` make the decisions. This
+module keeps what waits for which answer: an exchange for its reply, a verification for the candidate that it
+probes, a newcomer for the peers that it asks.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import NOBODY, Clock
 from sub2sub.live.core.exchanges import Exchange, Exchanges
-from sub2sub.overlay.descriptors import Descriptor, Link, ring_distance
-from sub2sub.ring.newcomer import Newcomer
-from sub2sub.ring.peer import Report, RingPeer
-from sub2sub.ring.verification import Verification
+from sub2sub.peers.descriptors import Descriptor, Link
+from sub2sub.peers.newcomer import Newcomer
+from sub2sub.peers.ring import Report, RingPeer
+from sub2sub.peers.verification import Verification
 
-CANDIDATES = 128  # unknown ring links of one message that are considered, at most: each costs processor time
 FED, RING = 126, 1024  # links of the other layers, and ring links, in one message, at most
 QUESTIONS = 4  # of a newcomer that wait for an answer at once
 VERIFICATIONS = 16  # that wait for an answer at once: this bounds the cost of messages
-SILENT = 8  # candidates of one message; the others are not probed then, as the sender may have invented all
 
 
 class RingExchanges:
@@ -34,28 +32,23 @@ class RingExchanges:
     exchanges : Exchanges
     fed : callable
         The present links of the layers below.
-    wary : bool
-        Whether the candidates of a message are dropped after `SILENT` of them did not answer.
     skips_turn : callable
-        Whether messages contain only ring links until the next tick (`sub2sub.ring.rest`).
+        Whether messages contain only ring links until the next tick (`sub2sub.compiled.ring.rest`).
 
     Attributes
     ----------
-    teller : str
-        The host whose message is being handled, "" during the peer's own turns.
     questions : int
         Peers that a newcomer asks at once after its walk.
     """
 
     def __init__(
         self, ring: RingPeer, clock: Clock, exchanges: Exchanges, fed: Callable[[], list[Link]],
-        wary: bool = False, skips_turn: Callable[[], bool] = lambda: False,
+        skips_turn: Callable[[], bool] = lambda: False,
     ) -> None:  # fmt: skip
         self.ring, self.clock, self.exchanges, self.fed = ring, clock, exchanges, fed
-        self.questions, self.wary, self.skips_turn = QUESTIONS, wary, skips_turn
+        self.questions, self.skips_turn = QUESTIONS, skips_turn
         self._is_brief = False
         self._doubted: dict[int, Descriptor] = {}
-        self.teller = ""
         self._probes: list[m.Send] = []
 
     def enter(self, contacts: Iterable[Descriptor]) -> list[m.Send]:
@@ -143,8 +136,6 @@ class RingExchanges:
         asker, partner, now = exchange.asker, exchange.partner, self.clock.now
         if isinstance(asker, Verification):
             asker.silent(now)
-            if self.wary and asker.silences >= SILENT:  # later messages offer needed candidates again
-                asker.queue = []
             return self._follow_up(self._verify(asker))
         if isinstance(asker, Newcomer):
             asker.under_way -= 1
@@ -174,8 +165,6 @@ class RingExchanges:
 
     def _verify(self, verification: Verification) -> list[Descriptor]:
         """Verify candidates up to the next that has to be probed; return those accepted."""
-        if verification.teller is None:
-            verification.teller = self.teller
         peer = verification.next(self.clock.now)
         if peer is not None and len(self.ring.asking) > VERIFICATIONS:
             verification.give_up()
@@ -186,7 +175,7 @@ class RingExchanges:
 
     def _question(self, peer: Descriptor, asker: Verification | None = None) -> m.Send:
         exchange = Exchange(m.Probed, peer, self.clock.now, asker=asker)
-        return m.Send(peer, m.Probe(self.exchanges.begin(exchange)), asker.teller if asker else None)
+        return m.Send(peer, m.Probe(self.exchanges.begin(exchange)))
 
     def _follow_up(self, newcomers: Sequence[Descriptor]) -> list[m.Send]:
         """Hellos to accepted peers, and probes of candidates."""
@@ -205,17 +194,8 @@ class RingExchanges:
     def _received(
         self, message: m.Ring | m.RingBack, refused: Mapping[int, Descriptor] | None = None
     ) -> Report:
-        """The links of a message that were not refused before, with stamps.
-
-        Of many ring links to unknown peers, it takes only the nearest.
-        """
-        own, view, clock = self.ring.own, self.ring.view, self.clock
+        """The links of a message that were not refused before, with stamps."""
+        own, clock = self.ring.own, self.clock
         refused = self.ring.need.refused if refused is None else refused
-        links = clock.ring_links(message.ring, own, refused)
-        if len(links) > CANDIDATES:
-            unknown = sorted(
-                (link for link in links if link.peer.id not in view),
-                key=lambda link: ring_distance(link.peer.id, own.id),
-            )
-            links = [link for link in links if link.peer.id in view] + unknown[:CANDIDATES]
-        return Report(clock.links(message.fed, own, refused)[:FED], links)
+        fed = clock.links(message.fed, own, refused)[:FED]
+        return Report(fed, clock.ring_links(message.ring, own, refused))

@@ -1,61 +1,38 @@
 """TCP connections of a node: bounded in number; silent, slow and misbehaving ones are closed.
 
 A connection carries frames both ways; replies go back where their request came from. What one connection does
-with its frames: `sub2sub.live.net.channel`. A sender pays for frames, for bytes, and together with all others
-at its address for the processor time that handling them takes; overdrawn, it is read more slowly. What goes
-out waits in a bounded queue; a reader too slow for it loses the connection. A frame that is refused ends its
-connection.
-
-Connections are counted from the first byte on, TLS handshakes included: all together, by address, and those
-of strangers, which may not take the places kept for peers the node knows. How fast connections are opened:
-`sub2sub.live.net.dials`. Names of hosts are looked up only for addresses that the user has given, or under
-TLS, where the teller has a certificate.
+with its frames: `sub2sub.live.net.channel`. What goes out waits in a bounded queue; a reader too slow for it
+loses the connection. A frame that is refused ends its connection. With TLS nobody without a certificate of
+the swarm gets this far (`sub2sub.live.net.handshakes`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-import time
-from asyncio.sslproto import SSLProtocol
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from math import inf
-from typing import Any
+from typing import Any, Protocol
 
-from sub2sub.live.core.host_addresses import host_of, is_loopback, is_numeric
-from sub2sub.live.net.budgets import Buckets
-from sub2sub.live.net.channel import Address, Channel, Reader
-from sub2sub.live.net.dials import Dials
-from sub2sub.live.net.lines import Lines
-from sub2sub.live.net.unfinished import UnfinishedFrames
+from sub2sub.live.net.channel import Address, Bucket, Channel
+from sub2sub.live.net.frame_buffer import Unfinished
+from sub2sub.live.net.handshakes import Handshakes
 from sub2sub.live.wire.limits import Limits
 
 __all__ = ["Address", "Channel", "Connections"]
 
 SPACE = 1 << 16  # bytes read at once
-AT_ONCE = 0.05  # seconds of processor of a host's frames before its connections stand in line
-HANDSHAKE = 0.004  # seconds of processor that a TLS handshake takes
-STRANGE_HANDSHAKES = 2.0  # that fail, per second, of a host that the node does not know
-STRANGERS = ""  # the account of all hosts that the node does not know, for handshakes
 LOOKS = 4  # at connections that may be overdue, within a limit
-OTHER_FILES = 64  # descriptors of a process that are no connections
 
 
-def open_files() -> int:
-    """Descriptors that the process may have, where that is known."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return 1 << 16
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return 1 << 16 if most == resource.RLIM_INFINITY else most
+class Reader(Protocol):
+    """How frames are read: `sub2sub.live.wire.format`, or another protocol's."""
 
+    def size_of(self, prefix: bytes) -> int:
+        """Return the length a prefix announces; raises a ValueError when it is out of range."""
 
-class Handshake(SSLProtocol):
-    """TLS over a connection that was accepted, with less memory for each: strangers may have many."""
-
-    max_size = 1 << 14  # bytes, as of a TLS record; 2^18 by default
+    def decode(self, body: bytes) -> Any:
+        """Return the frame in a body; raises a ValueError when it is none."""
 
 
 class Connections:
@@ -74,18 +51,10 @@ class Connections:
     Attributes
     ----------
     counts : Counter
-        Frames and bytes in and out, connections opened, refused, failed, closed for slowness.
-    dials : Dials
-        How fast connections are opened.
-    given : set of str
-        Hosts that the user has named; these may be names.
-    is_known : callable
-        Whether peers at a host are known; for them some connections are kept free.
-    lines : Lines
-        Where connections of hosts that are overdrawn wait.
+        Frames and bytes in and out, connections opened, closed for room, failed, closed for slowness.
     space : memoryview
         Where what arrives is put first.
-    unfinished : UnfinishedFrames
+    unfinished : Unfinished
         Large frames that have begun to arrive.
     """
 
@@ -100,25 +69,13 @@ class Connections:
         self.format, self.handle, self.limits = format, handle, limits or Limits()
         self.server_tls, self.client_tls = server_tls, client_tls
         self.counts: Counter[str] = Counter()
-        self.given: set[str] = set()
-        self.is_known: Callable[[str], bool] = lambda host: False
         self.space = memoryview(bytearray(SPACE))
-        self.unfinished = UnfinishedFrames(self.limits.unfinished)
-        # A precise clock of the processor would itself cost as much as a frame; under virtual time nothing
-        # takes any time.
-        self.spent: Callable[[], float] = time.perf_counter
-        self._server: asyncio.Server | None = None
+        self.unfinished = Unfinished(self.limits.unfinished)
+        self._server: asyncio.Server | Handshakes | None = None
         self._looking: asyncio.TimerHandle | None = None
-        limits = self.limits
-        self.dials = Dials(limits, self.given)
-        self._handshakes = Buckets(STRANGE_HANDSHAKES, 8 * STRANGE_HANDSHAKES, limits.remembered)
-        self._processor = Buckets(limits.processor, limits.processor, limits.remembered)
-        self._bytes = Buckets(limits.byte_rate, limits.byte_burst, limits.remembered)
-        self._at_once = min(AT_ONCE, limits.processor)
-        self.lines = Lines(self._owed, self._is_dear)
+        self._dials = Bucket(self.limits.dials, self.limits.dials_at_once, now=0.0)
         self._incoming: dict[Channel, None] = {}
-        self._most_incoming = limits.incoming
-        self._from: Counter[str] = Counter()
+        self._hosts: Counter[str] = Counter()  # how many incoming connections come from each
         self._outgoing: OrderedDict[Address, Channel] = OrderedDict()
         self._failures: OrderedDict[Address, tuple[int, float]] = OrderedDict()
 
@@ -127,17 +84,21 @@ class Connections:
         """Connections at the moment."""
         return len(self._incoming) + len(self._outgoing)
 
+    def channels(self) -> list[Channel]:
+        """Return all connections."""
+        return [*self._incoming, *self._outgoing.values()]
+
     async def listen(self, host: str, port: int) -> Address:
-        """Accept connections; returns the address, with the port that was free if `port` is 0."""
+        """Accept connections; return the address, with the port that was free if `port` is 0."""
+        self.look_within(self.limits.idle)
+        if self.server_tls:
+            self._server = Handshakes(self.server_tls, lambda: Channel(self), self.limits, self.counts)
+            return await self._server.listen(host, port)
         loop = asyncio.get_running_loop()
-        self.spent = getattr(loop, "spent", time.perf_counter)
-        descriptors = open_files() - self.limits.outgoing_at_once - OTHER_FILES
-        self._most_incoming = max(min(self.limits.incoming, descriptors), 2)
         self._server = await loop.create_server(
             lambda: Channel(self), host, port, backlog=self.limits.incoming
         )
         name = self._server.sockets[0].getsockname()
-        self.look_within(self.limits.idle)
         return str(name[0]), int(name[1])
 
     async def flush(self, seconds: float) -> None:
@@ -160,26 +121,17 @@ class Connections:
         if self._server:
             await self._server.wait_closed()
 
-    def post(
-        self, to: Address, data: bytes, failed: Callable[[], None], teller: str = "", unanswered: bool = False
-    ) -> None:
+    def post(self, to: Address, data: bytes, failed: Callable[[], None], unanswered: bool = False) -> None:
         """Send a frame; `failed` is called, later, if that is known not to have worked.
 
-        `teller` is the host whose message is the cause, if one is. Of a frame that is `unanswered`, `failed`
-        is also called if its connection ends before anything has come back.
+        Of a frame that is `unanswered`, `failed` is also called if its connection ends before anything has
+        come back.
         """
         loop = asyncio.get_running_loop()
         channel = self._outgoing.get(to)
         if channel is None:
-            if self.backs_off(to):
-                loop.call_soon(failed)
-                return
-            # What messages tell takes no place of a connection whose answer is on its way.
-            is_full = len(self._outgoing) >= self.limits.outgoing_at_once
-            is_barred = is_full and teller and to not in self.dials.answered
-            pause = inf if is_barred else self.dials.pause_before(to, teller, loop.time())
-            if pause > self.limits.connect:  # nothing is held against the address
-                self.counts["not dialled"] += 1
+            pause = None if self.backs_off(to) else self._pause_before_dial(loop.time())
+            if pause is None:
                 loop.call_soon(failed)
                 return
             channel = self._open(to, pause)
@@ -188,52 +140,25 @@ class Connections:
             self.counts["slow"] += 1
             loop.call_soon(failed)
 
-    def charge(self, host: str, seconds: float, size: int, now: float) -> float:
-        """Charge a host processor time and bytes; returns for how many seconds it is overdrawn."""
-        return max(self._processor.charge(host, seconds, now), self._bytes.charge(host, size, now))
-
-    def _owed(self, host: str) -> float:
-        return self.charge(host, 0.0, 0, asyncio.get_running_loop().time())
-
-    def _is_dear(self, host: str) -> bool:
-        now = asyncio.get_running_loop().time()
-        return self._processor.spent(host, now) > self._at_once or self._bytes.charge(host, 0.0, now) > 0.0
-
     def made(self, channel: Channel) -> bool:
-        """Note that a connection is there; whether it may stay."""
-        transport, now = channel.transport, asyncio.get_running_loop().time()
+        """Note that a connection is there; return whether it may stay.
+
+        Where there are too many, the incoming one that was silent for longest makes room.
+        """
         if channel.address:
-            channel.begin(transport)
             return True
-        is_strange = self.server_tls is not None and not self.is_known(channel.host)
-        payers = [channel.host, STRANGERS] if is_strange else [channel.host]
-        pause = max(self.charge(each, 0.0, 0, now) for each in payers) if self.server_tls else 0.0
-        if is_strange:
-            pause = max(pause, self._handshakes.charge(channel.host, 1.0, now))
-        if pause > self.limits.handshake or not self._admits(channel.host):
-            self._handshakes.charge(channel.host, -float(is_strange), now)
-            self.counts["refused"] += 1
-            return False
+        if len(self._incoming) >= self.limits.incoming:
+            self.counts["closed for room"] += 1
+            min(self._incoming, key=lambda each: each.heard).close()
         self._incoming[channel] = None
-        self._from[channel.host] += 1
-        if self.server_tls:
-            transport.pause_reading()
-            for each in payers:
-                self.charge(each, HANDSHAKE, 0, now)
-            channel.task = asyncio.create_task(self._handshake(channel, transport, self.server_tls, pause))
-        else:
-            channel.begin(transport)
+        self._hosts[channel.host] += 1
         return True
 
     def lost(self, channel: Channel) -> None:
         """Note that a connection has ended."""
         if channel in self._incoming:
             del self._incoming[channel]
-            self._from[channel.host] -= 1
-            if not self._from[channel.host]:
-                del self._from[channel.host]
-        if channel.address and channel.has_answered:
-            self.dials.note_answer(channel.address)
+            self._hosts[channel.host] -= 1
         if channel.address and self._outgoing.get(channel.address) is channel:
             del self._outgoing[channel.address]
 
@@ -245,6 +170,31 @@ class Connections:
             if self._looking:
                 self._looking.cancel()
             self._looking = loop.call_at(when, self._look)
+
+    def try_again(self, to: Address) -> None:
+        """Let an address be tried at once, whatever failed before: somebody waits for its answer."""
+        self._failures.pop(to, None)
+
+    def backs_off(self, to: Address) -> bool:
+        """Whether an address is not to be tried again yet.
+
+        One whose host is connected to this node now is there, and can be reached again after a partition.
+        """
+        if to not in self._failures:
+            return False
+        times, last = self._failures[to]
+        times = 1 if self._hosts[to[0]] else times
+        pause: float = self.limits.back_off * 2 ** min(times - 1, 30)
+        return asyncio.get_running_loop().time() < last + min(pause, self.limits.most_back_off)
+
+    def _pause_before_dial(self, now: float) -> float | None:
+        """Return the seconds to wait before a further connection is opened, None if these are too many."""
+        pause = self._dials.charge(1.0, now)
+        if pause <= self.limits.connect:
+            return pause
+        self._dials.charge(-1.0, now)  # nothing is held against the address
+        self.counts["not dialled"] += 1
+        return None
 
     def _open(self, to: Address, pause: float) -> Channel:
         channel = Channel(self, to)
@@ -276,8 +226,6 @@ class Connections:
         name = to[0] if self.client_tls else None
         deadline = loop.call_later(pause + self.limits.connect, self._give_up, channel)
         try:
-            if not (self.client_tls or to[0] in self.given or is_numeric(to[0])):
-                raise ValueError(f"{to[0]} is not an address")
             if pause:
                 await asyncio.sleep(pause)
             await loop.create_connection(lambda: channel, *to, ssl=self.client_tls, server_hostname=name)
@@ -295,78 +243,12 @@ class Connections:
             self._note_failure(channel.address)
             channel.close()
 
-    async def _handshake(
-        self, channel: Channel, transport: asyncio.Transport, context: ssl.SSLContext, pause: float
-    ) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            if pause:
-                await asyncio.sleep(pause)
-            # Not `start_tls`: on uvloop the first bytes may have come already, and would be lost.
-            done: asyncio.Future[None] = loop.create_future()
-            handshake = Handshake(
-                loop, channel, context, done, True, call_connection_made=False,
-                ssl_handshake_timeout=self.limits.handshake,  # type: ignore[arg-type]
-            )  # fmt: skip
-            transport.set_protocol(handshake)
-            handshake.connection_made(transport)
-            channel.hand_over(handshake)
-            transport.resume_reading()
-            await done
-            secure = handshake._app_transport
-            if secure is None or channel.closed:
-                raise ConnectionResetError("the other end is gone")
-        except (OSError, ssl.SSLError):
-            self.counts["handshakes failed"] += 1
-            channel.close()
-            return
-        self._handshakes.charge(channel.host, -1.0, loop.time())
-        channel.begin(secure)
-
     def _note_failure(self, to: Address) -> None:
         self.counts["unreachable"] += 1
         times = self._failures.pop(to, (0, 0.0))[0] + 1
         self._failures[to] = times, asyncio.get_running_loop().time()
         while len(self._failures) > self.limits.remembered:
             self._failures.popitem(last=False)
-
-    def relent(self, to: Address) -> None:
-        """Shorten the back-off from an address: somebody waits for an answer from there.
-
-        Otherwise, after a partition, it would keep a publisher from the only subscriber.
-        """
-        if to in self._failures:
-            self._failures[to] = 1, self._failures[to][1]
-
-    def backs_off(self, to: Address) -> bool:
-        """Whether an address is not to be tried again yet.
-
-        One whose host is connected to this node now is there, and can be reached again after a partition.
-        """
-        if to not in self._failures:
-            return False
-        (times, last), limits = self._failures[to], self.limits
-        now = asyncio.get_running_loop().time()
-        if host_of(to[0]) in self._from and not is_loopback(to[0]):
-            times = 1
-        pause: float = limits.back_off * 2 ** min(times - 1, 30)
-        return now < last + min(pause, limits.most_back_off)
-
-    def _admits(self, host: str) -> bool:
-        """Whether there is room for one more; if need be, the host with most connections makes room."""
-        limits, known = self.limits, self.is_known(host)
-        if self._from[host] >= limits.per_address:
-            return False
-        most = self._most_incoming
-        room = most - (0 if known else min(limits.reserved, most // 2))
-        if len(self._incoming) < room:
-            return True
-        others = [each for each in self._from if known or not self.is_known(each)]
-        crowded = max(others, key=self._from.__getitem__, default=host)
-        if self._from[crowded] <= self._from[host] + 1:
-            return False
-        next(each for each in self._incoming if each.host == crowded).close()
-        return True
 
     def _look(self) -> None:
         """Close connections that are silent, stuck, or in the middle of a frame for too long."""

@@ -1,9 +1,8 @@
-"""A publisher's search for peers that want its event, over the network (Sub-2-Sub, end of Section 4.1).
+"""A publisher's search for a peer that wants its event, over the network (Sub-2-Sub, end of Section 4.1).
 
-The way is `sub2sub.events.walk`'s. What is added is what a publisher among silent and lying peers needs: it
-does not wait for one that is slow, but asks the next after `hedge` seconds as well; it hands the event to
-entries at two hosts where it knows two, so that one that does not pass it on is not enough to stop it; and it
-says that it does not know whether anybody wants the event when peers it had to ask were silent.
+The way is `sub2sub.peers.publisher`'s. What is added is that answers take time: a publisher does not wait
+for a peer that is slow, but asks the next after `hedge` seconds as well; and it says that it does not know
+whether anybody wants the event when peers it had to ask were silent.
 """
 
 from __future__ import annotations
@@ -13,13 +12,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sub2sub.events.walk import Move, Walk
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.host_addresses import place_of
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
+from sub2sub.peers.publisher import Move, Walk
 
-ENTRIES = 2  # hosts an event is handed to, where as many are found
-MOST = 4  # peers at them
 AT_ONCE = 6  # requests under way
 
 
@@ -92,20 +88,18 @@ class EntrySearch:
     ) -> None:
         self.event, self.walk, self.request, self.hedge = event, walk, request, hedge
         self.avoid: set[tuple[object, bool]] = set()
-        self.entries: list[int] = []
+        self.entry: int | None = None
         self.silent: list[Descriptor] = []
         self.heard: list[Descriptor] = []
         self.answered = 0
         self._pending: dict[asyncio.Task[Any], Move] = {}
-        self._places: set[object] = set()  # of entries
-        self._passed_over: list[Move] = []
 
     async def run(self) -> None:
-        """Search until the event is at two hosts, or there is nobody left to ask."""
+        """Search until somebody has taken the event, or there is nobody left to ask."""
         try:
-            while len(self._places) < ENTRIES and len(self.entries) < MOST:
+            while self.entry is None:
                 self._begin_next()
-                if not self._pending or (self.entries and not self._hands_over()):
+                if not self._pending:
                     return
                 await self._wait()
         finally:
@@ -114,38 +108,20 @@ class EntrySearch:
 
     def published(self) -> Published:
         """What came of it."""
-        first = self.entries[0] if self.entries else None
-        return Published(self.event.name, first, self.walk.steps, len(self.silent), self.answered)
+        return Published(self.event.name, self.entry, self.walk.steps, len(self.silent), self.answered)
 
     def _begin_next(self) -> None:
         """Begin one more request, if there is anybody left."""
         if len(self._pending) >= AT_ONCE:
             return
-        move = self._next_elsewhere()
-        if move is None or move.peer is None or (self.entries and not move.hand_over):
-            return
-        asked = self.request(move.peer, self.event if move.hand_over else None)
-        self._pending[asyncio.ensure_future(asked)] = move
+        while (move := self.walk.next()) and move.peer and self._is_avoided(move.peer, move.hand_over):
+            pass
+        if move and move.peer:
+            asked = self.request(move.peer, self.event if move.hand_over else None)
+            self._pending[asyncio.ensure_future(asked)] = move
 
-    def _next_elsewhere(self) -> Move | None:
-        """The next move of the walk; peers at hosts that have the event come last."""
-        while (move := self.walk.next()) and move.peer:
-            if place_of(move.peer.address) in self._places:
-                if move.hand_over:
-                    self._passed_over.append(move)
-            elif not self._is_avoided(move):
-                break
-        if (move is None or not move.hand_over) and self._passed_over:
-            return self._passed_over.pop(0)
-        return move
-
-    def _is_avoided(self, move: Move) -> bool:
-        assert move.peer is not None
-        address = move.peer.address
-        return (address, True) in self.avoid or (not move.hand_over and (address, False) in self.avoid)
-
-    def _hands_over(self) -> bool:
-        return any(move.hand_over for move in self._pending.values())
+    def _is_avoided(self, peer: Descriptor, hand_over: bool) -> bool:
+        return (peer.address, True) in self.avoid or (not hand_over and (peer.address, False) in self.avoid)
 
     async def _wait(self) -> None:
         """Wait for an answer, but not for long."""
@@ -160,9 +136,8 @@ class EntrySearch:
                 self.avoid.add((move.peer.address, move.hand_over))
             else:
                 self.answered += 1
-            if isinstance(answer, m.Taken) and answer.took:
-                self.entries.append(move.peer.id)
-                self._places.add(place_of(move.peer.address))
+            if isinstance(answer, m.Taken) and answer.took and self.entry is None:
+                self.entry = move.peer.id
             elif isinstance(answer, m.Answer):
                 found = [peer for peer in answer.links.peers if peer.d == move.peer.d]
                 self.heard += found

@@ -1,8 +1,8 @@
-"""How a node finds the overlay, and finds it again: contacts, peers heard of, and hosts that fell silent.
+"""How a node finds the overlay, and finds it again: contacts, peers heard of, and nodes that fell silent.
 
 A node asks an address for peers (`Join`) and is told some (`Welcome`). It asks the contacts that the user has
-given when it joins, and later those or peers heard of, when one of its cores has too few random links. Hosts
-that fell silent are asked now and then (`sub2sub.live.core.lost_hosts`): a partition may be over.
+given when it joins, and later those or peers heard of, when one of its cores has too few random links.
+Addresses that fell silent are asked now and then (`sub2sub.live.core.lost_hosts`): a partition may be over.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any
 
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.host_addresses import is_local
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.core.lost_hosts import LostHosts
-from sub2sub.live.core.reliance import few_of_a_host
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.host import Host, is_address
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
 
 ANYBODY = 0  # receiver of a newcomer's first request: it knows no ID yet
 
@@ -78,7 +76,7 @@ class JoiningHost(Host):
         """Ask all addresses that the user has given for peers; one has to answer, if there are any."""
 
         async def failure_to_meet(contact: Address) -> Any:
-            self.connections.relent(contact)
+            self.connections.try_again(contact)
             try:
                 await self._meet(contact)
             except ConnectionError as error:
@@ -90,7 +88,6 @@ class JoiningHost(Host):
 
     async def _meet(self, contact: Address) -> Descriptor | None:
         """Ask an address for peers to begin with; returns the one that answers, if it has a subscription."""
-        self.connections.given.update(host for host, _ in self._bootstrap())
         answer = await self.request(Descriptor(ANYBODY, (), (), contact), m.Join(self.dice.getrandbits(63)))
         if not isinstance(answer, m.Welcome):
             raise ConnectionError(f"contact: nobody answers at {contact[0]}:{contact[1]}")
@@ -101,8 +98,8 @@ class JoiningHost(Host):
     async def _ask_again(self, core: Core) -> None:
         """Ask a contact, or one of those heard of since, for peers, and let a core begin anew with one.
 
-        A contact is asked every other time, whatever was heard since: it may all be invented. The core
-        begins with the peer that has just answered; nobody knows whether others are there.
+        A contact is asked every other time: those heard of since may all be on one side of a partition. The
+        core begins with the peer that has just answered; nobody knows whether others are there.
         """
         answered, given = None, self._bootstrap()
         peer = self.dice.choice(self.contacts) if self.contacts else None
@@ -134,11 +131,10 @@ class JoiningHost(Host):
         return asyncio.get_running_loop().time() / self.period
 
     def _keep(self, peers: Iterable[Descriptor]) -> None:
-        """Keep contacts, the latest, of each host its share."""
+        """Keep the latest contacts."""
         known = {peer.id: peer for peer in self.contacts}
         known.update((peer.id, peer) for peer in peers if peer.d == self.attributes)
-        most, local = self.settings.offers, is_local(self.address)
-        self.contacts = few_of_a_host(list(known.values())[::-1], (), most, most, local)[:most][::-1]
+        self.contacts = list(known.values())[-self.settings.offers :]
 
     def _drop_contacts(self, gone: Iterable[Descriptor]) -> None:
         """Forget contacts that did not answer."""

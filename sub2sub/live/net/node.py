@@ -19,7 +19,7 @@ peers); they share the node's address and connections, and each frame names its 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, ClassVar
@@ -28,10 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sub2sub.errors import InputError
-from sub2sub.events.publishing import PublisherSettings
-from sub2sub.events.walk import Walk
 from sub2sub.geometry.boxes import MAX_ATTRIBUTES, points
-from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core, Draws
 from sub2sub.live.core.settings import CoreSettings
@@ -40,14 +37,15 @@ from sub2sub.live.net.entry import EntrySearch, Published
 from sub2sub.live.net.host import is_address
 from sub2sub.live.net.identity import bound_id, is_bound
 from sub2sub.live.net.joining_host import JoiningHost
-from sub2sub.live.net.signatures import EventT, Signer, accepts
 from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
-from sub2sub.live.net.warmup import warm_up
 from sub2sub.live.wire import format as wire
 from sub2sub.live.wire.framing import Frame, Protocol
 from sub2sub.live.wire.limits import Limits
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
+from sub2sub.peers.draws import Dice
+from sub2sub.peers.publisher import Walk
+from sub2sub.peers.settings import PublisherSettings
 
 HEDGES = 10  # a publisher asks the next after that part of the time it waits for an answer
 CHANGES = 1024  # peers that have changed to others, for which a node answers
@@ -64,8 +62,7 @@ class Node(JoiningHost):
     attributes : int
         Attributes of every subscription and event of the overlay.
     contact : (host, port) or a list of these, optional
-        Anybody in the overlay; without, the node begins an overlay of its own. Of several all are asked, so
-        that a single liar does not decide which peers the node knows.
+        Anybody in the overlay; without, the node begins an overlay of its own. Of several all are asked.
     listen, advertise : (host, port)
         Where to listen (port 0 takes a free one), and what others are told to connect to, if that differs.
     period : float
@@ -77,10 +74,8 @@ class Node(JoiningHost):
         Random seed of draws and IDs; from the operating system if not given.
     reply : float
         Seconds to wait for an answer while joining and publishing.
-    signer : Signer, optional
-        Signs the events that are published here.
-    trusted : collection of bytes, optional
-        Public keys of signers; events of others are neither delivered nor passed on. Without, anybody's are.
+    insecure : bool
+        Whether the node may listen without TLS at an address that is not loopback: everybody can take part.
 
     Attributes
     ----------
@@ -106,23 +101,20 @@ class Node(JoiningHost):
         seed: int | None = None,
         reply: float = 5.0,
         advertise: Address | None = None,
-        signer: Signer | None = None,
-        trusted: Collection[bytes] | None = None,
+        insecure: bool = False,
     ) -> None:
         if not 1 <= attributes <= MAX_ATTRIBUTES:
             raise InputError(f"attributes: expected 1 to {MAX_ATTRIBUTES}, got {attributes}")
-        super().__init__(self.wire_protocol, listen, period, limits, tls, seed, reply, advertise)
+        super().__init__(self.wire_protocol, listen, period, limits, tls, seed, reply, advertise, insecure)
         self.attributes, self.contact = attributes, contact
         if not all(map(is_address, self._bootstrap())):
             raise InputError(f"contact: expected (host, port), or a list of these, got {contact!r}")
-        self.signer, self.trusted = signer, None if trusted is None else frozenset(trusted)
         self.settings = settings or CoreSettings()
         self.subscriptions: dict[int, Subscription] = {}
         self._changed: dict[int, Descriptor] = {}
         self._turns, self._numbers = itertools.count(), itertools.count()
 
     async def __aenter__(self) -> Node:
-        warm_up()
         await self.open()
         try:
             await self._meet_all()
@@ -170,10 +162,8 @@ class Node(JoiningHost):
         """Let a subscription be this peer from now on, which joins through contacts."""
         numbers = iter(lambda: self.dice.getrandbits(63), -1)
         core = self.core_type(
-            own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers,
-            accepts=lambda event: accepts(event, self.trusted), bound=self.identity is not None,
-            note=self._note,
-        )  # fmt: skip
+            own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers, note=self._note
+        )
         core.join(each.own for each in self.subscriptions.values())
         core.join(contacts, age=wire.UNIT)  # nobody knows when they were heard from, so they have to answer
         subscription.own, subscription.core = own, core
@@ -222,16 +212,12 @@ class Node(JoiningHost):
         at = tuple(points(np.atleast_2d(point), self.attributes)[0].tolist())
         if len(data) > wire.MAX_DATA:
             raise InputError(f"data: expected at most {wire.MAX_DATA} bytes, got {len(data)}")
-        event = self.sign(m.Event(self.dice.randbytes(wire.NAME), at, 0, bytes(data)))
+        event = m.Event(self.dice.randbytes(wire.NAME), at, 0, bytes(data))
         for core in self.cores.values():
             if core.own.matches(at):
                 self.dispatch(core, core.publish(event, self._draws(core)))
                 return Published(event.name, core.own.id, 0)
         return await self._walk(event)
-
-    def sign(self, event: EventT) -> EventT:
-        """An event with the signature of the node, if it has a key."""
-        return self.signer.sign(event) if self.signer else event
 
     async def leave(self) -> None:
         """End all subscriptions and close all connections."""
@@ -247,14 +233,10 @@ class Node(JoiningHost):
         self.seek_others(core)
         return sends
 
-    def receive_at(self, core: Core, frame: Frame, teller: str) -> list[m.Send]:
+    def receive_at(self, core: Core, frame: Frame) -> list[m.Send]:
         """Hand a core a message at this moment of its cycle."""
         core.clock.advance(self.part_of_cycle())
-        return core.receive(frame.message, frame.sender, self._draws(core), teller)
-
-    def teller_of(self, send: m.Send, teller: str) -> str:
-        """The host that has told of a candidate, however much later it is probed."""
-        return teller if send.teller is None else send.teller
+        return core.receive(frame.message, frame.sender, self._draws(core))
 
     def unreachable_from(self, core: Core, to: Descriptor, message: m.Message) -> list[m.Send]:
         """Tell a core what could not be sent."""
@@ -307,7 +289,7 @@ class Node(JoiningHost):
         """Find peers that want an event, and hand it over; if nobody is found, begin anew at the contact."""
         told: dict[int, Any] = {}  # what peers have answered: nobody is asked twice
         silent: set[tuple[object, bool]] = set()
-        published = await self._search(event, told, silent, relents=True)
+        published = await self._search(event, told, silent, first=True)
         if published.entry is None and self.contact:
             try:
                 await self._meet_all()
@@ -320,9 +302,9 @@ class Node(JoiningHost):
         return published
 
     async def _search(
-        self, event: m.Event, told: dict[int, Any], silent: set[tuple[object, bool]], relents: bool = False
+        self, event: m.Event, told: dict[int, Any], silent: set[tuple[object, bool]], first: bool = False
     ) -> Published:
-        """Search once, and note answers and silent addresses; `relents`: in spite of back-off, at first."""
+        """Search once, and note answers and silent addresses; the first time in spite of back-off."""
         walk = Walk(event.point, PublisherSettings())
         walk.learn(self.contacts)
         for core in self.cores.values():
@@ -331,8 +313,8 @@ class Node(JoiningHost):
         async def request(peer: Descriptor, handed: m.Event | None) -> Any | None:
             if not handed and peer.id in told:
                 return told[peer.id]
-            if handed and relents:
-                self.connections.relent(peer.address)
+            if handed and first:
+                self.connections.try_again(peer.address)
             answer = await self.request(peer, handed or m.Ask(self.dice.getrandbits(63), event.point))
             if answer and not handed:
                 told[peer.id] = answer

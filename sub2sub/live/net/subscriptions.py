@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.core.messages import Event
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
 
 LOG = logging.getLogger(__name__)
 EventT = TypeVar("EventT")
@@ -28,15 +28,12 @@ class Received:
     data : bytes
     hops : int
         How often it was forwarded on its way here.
-    signer : bytes
-        Public key of its signer; empty if it has none.
     """
 
     name: bytes
     point: tuple[float, ...]
     data: bytes
     hops: int
-    signer: bytes = b""
 
 
 class Inbox(Generic[EventT]):
@@ -108,4 +105,4 @@ class Subscription(Inbox[Received]):
 
     def take(self, event: Event) -> None:
         """Hand an event of the overlay to the application."""
-        self.deliver(Received(event.name, event.point, event.data, event.hops, event.signer))
+        self.deliver(Received(event.name, event.point, event.data, event.hops))

@@ -99,7 +99,7 @@ class Participant(ABC):
 
     def __init__(self, history: History, number: int) -> None:
         self.history, self.number = history, number
-        self.host = f"10.0.{number // 256}.{number % 256}"
+        self.host = f"127.0.{number // 256}.{number % 256}"
         self.drift = 1.0 + history.dice.uniform(-MOST_DRIFT, MOST_DRIFT)
         self.machine: Machine
         self.lives = 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from sub2sub.live.core.event_recovery import ASKED, BYTES
 from sub2sub.live.core.live_peer import PATIENT, Core
 from sub2sub.live.core.lost_hosts import ANSWERING, LOST
-from sub2sub.live.core.reliance import ACCOUNTS, FORMER, TRIED
 from sub2sub.live.core.ring_exchanges import QUESTIONS, VERIFICATIONS
 from sub2sub.live.net.host import Host
 from sub2sub.live.net.node import Node
@@ -21,7 +20,7 @@ def host_excesses(host: Host) -> list[str]:
         ("incoming connections", len(connections._incoming), limits.incoming),
         ("outgoing connections", len(connections._outgoing), limits.outgoing_at_once),
         ("frames in a queue", max((len(each.waiting) for each in channels), default=0), limits.queue),
-        ("bytes in a queue", max((each.held for each in channels), default=0), limits.queue_bytes),
+        ("bytes in a queue", max((each.waiting.held for each in channels), default=0), limits.queue_bytes),
         ("frames unheard of", max((len(each.unheard) for each in channels), default=0), limits.queue),
         ("bytes of unfinished frames", connections.unfinished.total, limits.unfinished),
         ("addresses remembered", len(connections._failures), limits.remembered),
@@ -34,8 +33,8 @@ def host_excesses(host: Host) -> list[str]:
 def node_excesses(node: Node) -> list[str]:
     """The limits that a Sub-2-Sub node exceeds, apart from those of its peers."""
     return host_excesses(node) + beyond(
-        ("hosts that answer", len(node.hosts.answering), ANSWERING),
-        ("hosts that fell silent", len(node.hosts.lost), LOST),
+        ("addresses that answer", len(node.hosts.answering), ANSWERING),
+        ("addresses that fell silent", len(node.hosts.lost), LOST),
         ("contacts", len(node.contacts), node.settings.offers),
     )
 
@@ -59,9 +58,6 @@ def core_excesses(core: Core) -> list[str]:
         ("bytes of events open", core.events.held, core.events.space),
         ("events asked for", len(core.recovery.asked), ASKED),
         ("bytes of recent events", sum(len(each.data) for each in core.recovery.events.values()), BYTES),
-        ("former neighbours", len(core.reliance.former), FORMER),
-        ("hosts tried", len(core.reliance.tried), TRIED),
-        ("accounts of peers", core.reliance.accounts, 2 * ACCOUNTS),
     )
 
 

@@ -63,10 +63,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """Virtual seconds since the beginning."""
         return self._now
 
-    def spent(self) -> float:
-        """Clock of the limits on processor time: virtual, so that handling a frame costs 0 in every run."""
-        return self._now
-
     def run(self, main: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine to its end, then cancel the other tasks and close the loop."""
         try:

@@ -6,16 +6,18 @@ from typing import Any
 
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.node import Node
-from sub2sub.live.net.subscriptions import Received
-from sub2sub.live.virtual.attackers import ATTACKS
+from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.virtual.faults import FAULTS, FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant
 from sub2sub.live.virtual.invariants import core_excesses, node_excesses
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.live.virtual.strangers import STRANGERS
+from sub2sub.live.wire.limits import Limits
+from sub2sub.peers.descriptors import Descriptor
 from sub2sub.rings.selection import select_ring
 
 Box = tuple[list[float], list[float]]
 REPLY = 2.0  # seconds to wait for an answer while joining and publishing
+LIMITS = Limits(incoming=32)  # so that strangers can take all connections of a node
 
 
 class Subscriber(Participant):
@@ -27,6 +29,7 @@ class Subscriber(Participant):
         super().__init__(history, number)
         self.boxes: list[Box] = [self._draw_box() for _ in range(history.dice.choice([1, 1, 1, 2]))]
         self.node: Node
+        self.subscribed: dict[int, Subscription] = {}  # by the place of the box
 
     def _draw_box(self) -> Box:
         dice = self.history.dice
@@ -39,13 +42,13 @@ class Subscriber(Participant):
         await node.__aenter__()
         self.node = node
         for number, (low, high) in enumerate(self.boxes):
-            await node.subscribe(low, high, self._note(number))
+            self.subscribed[number] = await node.subscribe(low, high, self._note(number))
 
     def new_node(self, contact: Any) -> Node:
         """A node at this participant's address."""
         return Node(
             self.history.attributes, contact, (self.host, PORT), PERIOD * self.drift,
-            settings=self.history.settings, seed=self.seed(), reply=REPLY,
+            settings=self.history.settings, limits=LIMITS, seed=self.seed(), reply=REPLY,
         )  # fmt: skip
 
     async def say_goodbye(self) -> None:
@@ -55,8 +58,7 @@ class Subscriber(Participant):
     def change(self, number: int) -> None:
         """Subscribe to something else in the place of one subscription."""
         self.boxes[number] = self._draw_box()
-        subscription = list(self.node.subscriptions.values())[number]
-        self.machine.start(self.node.change(subscription, *self.boxes[number]))
+        self.machine.start(self.node.change(self.subscribed[number], *self.boxes[number]))
 
     def _note(self, number: int) -> Any:
         heard: set[bytes] = set()
@@ -99,8 +101,8 @@ class RingHistory(History):
         self._had: dict[bytes, set[tuple[int, int]]] = {}
 
     def faults(self) -> list[Fault]:
-        """All faults, and attacks."""
-        return [*FAULTS, *ATTACKS]
+        """All faults, and strangers."""
+        return [*FAULTS, *STRANGERS]
 
     def further_faults(self) -> list[Fault]:
         """Leaving, long absences, and changed subscriptions."""

@@ -32,8 +32,7 @@ from sub2sub.live.wire.framing import (
     shown,
     size_of,
 )
-from sub2sub.overlay.descriptors import Descriptor
-from sub2sub.overlay.sizes import MAX_DATA
+from sub2sub.peers.descriptors import MAX_DATA, Descriptor
 
 __all__ = [
     "LENGTH",
@@ -52,7 +51,7 @@ __all__ = [
     "unpack",
 ]
 
-VERSION = 2
+VERSION = 3
 UNIT = 100  # steps of a clock in a cycle; ages are counted in steps
 HEAD = struct.Struct(">QHB")  # sequence ID, port, number of attributes
 MAX_LINKS = 256  # mentions in one list, each of which costs time to decode; views have 63 at most
@@ -178,8 +177,6 @@ CHECKS: dict[str, Check] = {
     "point": _point,
     "hops": lambda value, where: integer(value, where, m.MAX_HOPS),
     "data": octets(MAX_DATA),
-    "signer": octets(32),
-    "signature": octets(64),
     "took": boolean,
 }
 PROTOCOL = Protocol(VERSION, KINDS, CHECKS, plain)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgpack  # type: ignore[import-untyped]
 
-from sub2sub.overlay.sizes import MAX_DATA
+from sub2sub.peers.descriptors import MAX_DATA
 
 LENGTH = struct.Struct(">I")
 MAX_FRAME = 1 << 20  # bytes after the length

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities, TopicSettings
 from hierarchy.topics import TopicTree
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
 
 
 @st.composite

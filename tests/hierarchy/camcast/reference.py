@@ -1,41 +1,12 @@
-"""CAMCAST's dissemination as in the paper: one object per process, messages in a queue.
-
-Section 3.5, Figures 7 and 8. Draws are taken in the order in which a process decides, as in the kernel.
-"""
+"""CAMCAST's dissemination: processes that choose their targets as `hierarchy.peers.camcast`, and a queue."""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
 
-import numpy as np
-
-from sub2sub.kernels.randomness import below, draw, peer_key, unit
-
-
-class Dice:
-    """The draws of one process for one event, one after the other."""
-
-    def __init__(self, key, process: int) -> None:
-        self.key = np.uint64(peer_key(key, np.int32(process)))  # numba hands back plain ints
-        self.k = 0
-
-    def bits(self):
-        self.k += 1
-        return np.uint64(draw(self.key, self.k - 1))
-
-    def chance(self, probability: float) -> bool:
-        return bool(unit(self.bits()) < probability)
-
-    def sample(self, entries: list[int], count: int) -> list[int]:
-        """`count` different entries, or all of them where there are no more."""
-        left = list(entries)
-        if len(left) <= count:
-            return left
-        for i in range(count):
-            j = i + int(below(self.bits(), len(left) - i))
-            left[i], left[j] = left[j], left[i]
-        return left[:count]
+from hierarchy.peers.camcast import Target, choose_targets
+from sub2sub.peers.draws import Dice
 
 
 @dataclass
@@ -79,19 +50,20 @@ class Simulation:
             self.queue.append(process)
 
     def disseminate(self, process: Process) -> None:
-        dice = Dice(self.key, process.number)
-        if dice.chance(process.p_sel):
-            for table in process.super_tables:
-                for entry in table:
-                    if dice.chance(process.p_a):
-                        self.send(process, entry, True, dice)
-        for entry in dice.sample(process.topic_table, process.fanout):
-            self.send(process, entry, False, dice)
+        dice = Dice(self.key).of_peer(process.number)
+        upward, within = choose_targets(
+            process.super_tables, process.topic_table, process.fanout, process.p_sel, process.p_a, dice
+        )
+        for target in upward:
+            self.send(process, target, True, dice)
+        for target in within:
+            self.send(process, target, False, dice)
 
-    def send(self, process: Process, target: int, upward: bool, dice: Dice) -> None:
+    def send(self, process: Process, to: Target[int], upward: bool, dice: Dice) -> None:
+        target = to.member
         message = Message(process, self.processes[target], process.received_in + 1, upward)
         self.sent.append(message)
         reachable = self.alive[target] and self.group[process.number] == self.group[target]
-        if dice.chance(self.p_success) and reachable:
+        if dice.chance(to.draw, self.p_success) and reachable:
             self.arrived.append(message)
             self.receive(message.target, message.sent_in)

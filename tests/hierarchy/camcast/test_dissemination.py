@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities, StaticTables, TopicSettings, disseminate, parameters
-from hierarchy.camcast.dissemination import STREAM
+from hierarchy.compiled.camcast.dissemination import STREAM
+from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
-from sub2sub.kernels.randomness import cycle_key
-from sub2sub.overlay.network import Network
+from sub2sub.peers.draws import cycle_key
 from tests.hierarchy.camcast.populations import communities, networks, settings_of_topics
 from tests.hierarchy.camcast.reference import Process, Simulation
 

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities, StaticTables, TopicSettings, disseminate, parameters
-from hierarchy.camcast.dissemination import ARRIVED, STREAM, choose_targets, choose_upward
-from sub2sub.kernels.randomness import cycle_key, draw, peer_key, unit
-from sub2sub.overlay.network import Network
-from sub2sub.timing.latency import Clock, travel
-from sub2sub.timing.settings import Timing
+from hierarchy.compiled.camcast.dissemination import ARRIVED, STREAM, choose_targets, choose_upward
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import draw, peer_key, unit
+from sub2sub.compiled.timing.latency import Clock, travel
+from sub2sub.compiled.timing.settings import Timing
+from sub2sub.peers.draws import cycle_key
 
 GROUP = Communities.chain(5, 20, 60)
 CHOSEN = TopicSettings(c=1, g=4)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities, disseminate
 from hierarchy.gossip import GossipBroadcast, GossipMulticast, HierarchicalBroadcast
+from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
-from sub2sub.overlay.network import Network
 from tests.hierarchy.camcast.populations import communities
 
 

@@ -12,9 +12,10 @@ import numpy as np
 from hierarchy.hpmcast import AddressSpace, Gossip
 from hierarchy.hpmcast.dissemination import STREAM
 from hierarchy.hpmcast.gossiping import AGAIN
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, unit
-from sub2sub.overlay.network import Network
-from sub2sub.timing.latency import Clock, next_beat, travel
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
+from sub2sub.compiled.timing.latency import Clock, next_beat, travel
+from sub2sub.peers.draws import cycle_key
 
 
 def delegates(members: Sequence[int], redundancy: int) -> list[int]:

@@ -7,8 +7,8 @@ import pytest
 
 from hierarchy.hpmcast import Gossip, Population, disseminate, exact_knowledge, spread_interest
 from hierarchy.hpmcast.digests import DigestSettings, exchange_digests
+from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
-from sub2sub.overlay.network import Network
 
 SYSTEM = Population.regular(a=10, levels=3)
 VIEWS = exact_knowledge(SYSTEM).views()

@@ -21,10 +21,10 @@ from hierarchy.hpmcast import (
 )
 from hierarchy.hpmcast.analysis import expected_rounds
 from hierarchy.topics import ROOT, NestedRanges, TopicTree
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.timing.settings import Timing
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import normalise
-from sub2sub.overlay.network import Network
-from sub2sub.timing.settings import Timing
 from tests.hierarchy.hpmcast.reference import System, TimedSystem
 
 REGULAR = Population.regular(a=22, levels=3)

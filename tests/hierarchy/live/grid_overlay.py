@@ -12,8 +12,8 @@ from hierarchy.live import MemberSettings
 from hierarchy.live import messages as m
 from hierarchy.live.grid_member import GridMember
 from hierarchy.live.messages import Contact
-from hierarchy.membership.scamp.settings import ScampSettings
-from sub2sub.kernels.dice import Dice
+from hierarchy.peers.settings import ScampSettings
+from sub2sub.peers.draws import Dice
 
 TOPICS = (".", ".d", ".d.g")
 SETTINGS = MemberSettings(TopicSettings(c=0.0, a=2.0, z=3, rounding="up"), ScampSettings(c=0))

@@ -41,7 +41,6 @@ anything = st.one_of(
     st.builds(m.Kept, contacts),
     st.builds(m.Replace, st.lists(contacts, max_size=1).map(tuple), cycles),
     st.just(m.Beat()),
-    st.builds(m.Depend, contacts, st.booleans()),
     st.just(m.Dropped()),
     st.builds(m.Weigh, contacts, weights),
     st.builds(m.Weighed, weights, weights),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 
-from hierarchy.contacts import Contact
 from hierarchy.live import Member
 from hierarchy.live import messages as m
-from hierarchy.live.copies import MOST
-from sub2sub.kernels.dice import Dice
+from hierarchy.live.failures import MOST_COPIES as MOST
+from hierarchy.peers.contacts import Contact
+from sub2sub.peers.draws import Dice
 
 
 def test_copies_that_the_network_doubles_at_every_step_end_in_their_cycle() -> None:

@@ -10,9 +10,9 @@ import pytest
 from hierarchy.live import messages as m
 from hierarchy.live.grid_member import GridMember
 from hierarchy.live.messages import Contact
-from hierarchy.membership.pgrid.peer import GridPeer, Posting, entries, key_of
-from hierarchy.membership.scamp.peer import Link
-from sub2sub.kernels.dice import Dice
+from hierarchy.peers.pgrid import GridPeer, Posting, entries, key_of
+from hierarchy.peers.scamp import Link
+from sub2sub.peers.draws import Dice
 from tests.hierarchy.live.grid_overlay import SETTINGS, TOPICS, Overlay, built
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hierarchy.contacts import Contact
 from hierarchy.live import Member, MemberSettings
 from hierarchy.live import messages as m
-from hierarchy.membership.scamp.peer import ScampPeer
-from hierarchy.membership.scamp.settings import ScampSettings
-from sub2sub.kernels.dice import Dice
+from hierarchy.peers.contacts import Contact
+from hierarchy.peers.scamp import ScampPeer
+from hierarchy.peers.settings import ScampSettings
+from sub2sub.peers.draws import Dice
 
 OWN = ScampSettings(c=1, lease=12, indirection=4, isolation=5)
 

@@ -9,8 +9,7 @@ import pytest
 
 from hierarchy.live import MemberSettings
 from hierarchy.live.swarm import Swarm
-from hierarchy.membership.census.settings import CensusSettings
-from hierarchy.membership.scamp.settings import ScampSettings
+from hierarchy.peers.settings import CensusSettings, ScampSettings
 
 TOPICS = [".a"] * 6 + [".a.b"] * 24
 LEASE = 16
@@ -20,10 +19,9 @@ SETTINGS = MemberSettings(scamp=ScampSettings(lease=LEASE), census=CensusSetting
 @pytest.mark.parametrize("membership", ["unstructured", "semi-structured", "structured"])
 @pytest.mark.parametrize("loss", [0.0, 0.05, 0.15])
 @pytest.mark.parametrize("at_once", [True, False], ids=["at once", "one by one"])
-@pytest.mark.parametrize("apart", [False, True], ids=["on one machine", "at hosts of their own"])
-def test_communities_become_one_component_and_stay_so(membership, loss, at_once, apart) -> None:
+def test_communities_become_one_component_and_stay_so(membership, loss, at_once) -> None:
     """Everybody renews its lease meanwhile: nobody may be out of all tables while it does."""
-    swarm = Swarm(membership, loss, 3, SETTINGS, apart=apart)
+    swarm = Swarm(membership, loss, 3, SETTINGS)
     topics = [TOPICS[number] for number in np.random.default_rng(3).permutation(len(TOPICS))]
     for newcomers in [topics] if at_once else [[topic] for topic in topics]:
         swarm.enter(newcomers)

@@ -1,16 +1,16 @@
-"""One programming interface: simulated and live, with `await` and without, the same names and arguments."""
+"""One programming interface: asynchronous over TCP, and simulated, with the same names and arguments."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+from contextlib import AsyncExitStack
 
 import pytest
 
 from hierarchy.camcast import Community, CommunityManager, TopicSettings, Transport
 from hierarchy.live import Community as LiveCommunity
-from hierarchy.live import LiveTransport, MemberSettings, Process, SimulatedProcess
-from hierarchy.live.simulated_process import SimulatedCommunity
+from hierarchy.live import MemberSettings, Process
 from hierarchy.membership import SimulatedTransport
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
@@ -19,42 +19,18 @@ OF_A_PROCESS = ("community", "super_communities", "parents", "add_parent", "leav
 OF_A_COMMUNITY = ("subscribe", "unsubscribe", "publish", "stop_publishing", "leave")
 
 
-def _signature(kind: type, name: str) -> str:
-    """How a method is called: its arguments with types and defaults, and what it returns."""
-    text = str(inspect.signature(inspect.getattr_static(kind, name)))
-    return text.replace("SimulatedCommunity", "Community")
-
-
 @pytest.mark.parametrize(
     ("live", "simulated", "names"),
-    [
-        (Process, SimulatedProcess, OF_A_PROCESS),
-        (LiveCommunity, SimulatedCommunity, OF_A_COMMUNITY),
-        (LiveTransport, SimulatedTransport, ("join", "leave", "publish", "parents", "add_parent")),
-    ],
-)
-def test_live_and_simulated_have_the_same_names_types_and_arguments(live, simulated, names) -> None:
-    for name in names:
-        assert _signature(live, name) == _signature(simulated, name), name
-        one, other = (inspect.getattr_static(kind, name) for kind in (live, simulated))
-        assert inspect.iscoroutinefunction(one) == inspect.iscoroutinefunction(other), name
-    public = {name for name in vars(simulated) if not name.startswith("_")} - {"step", "crash"}
-    assert public <= set(dir(live)), "nothing is there in simulation only"
-
-
-@pytest.mark.parametrize(
-    ("waiting", "plain", "names"),
     [(Process, CommunityManager, OF_A_PROCESS), (LiveCommunity, Community, OF_A_COMMUNITY)],
 )
-def test_with_and_without_await_names_and_arguments_are_the_same(waiting, plain, names) -> None:
+def test_live_and_simulated_have_the_same_names_and_arguments(live, simulated, names) -> None:
     for name in names:
-        one, other = (inspect.signature(inspect.getattr_static(kind, name)) for kind in (waiting, plain))
+        one, other = (inspect.signature(inspect.getattr_static(kind, name)) for kind in (live, simulated))
         assert list(one.parameters) == list(other.parameters), name
         if name not in ("subscribe", "unsubscribe"):  # events that can be waited for, and a callback
             assert str(one) == str(other), name
-        assert not inspect.iscoroutinefunction(inspect.getattr_static(plain, name))
+        assert not inspect.iscoroutinefunction(inspect.getattr_static(simulated, name))
     assert issubclass(SimulatedTransport, Transport)
-    assert issubclass(LiveTransport, Transport)
 
 
 TREE = TopicTree.from_paths([".a.b"])
@@ -65,8 +41,7 @@ def _network() -> SimulatedTransport:
 
 
 WRONG = {
-    "no transport": (lambda: CommunityManager(1, None), "transport: expected a SimulatedTransport or Live"),
-    "a transport's class": (lambda: SimulatedProcess(3, 1), "transport: expected a SimulatedTransport"),
+    "no transport": (lambda: CommunityManager(1, None), "transport: expected a SimulatedTransport, got None"),
     "process": (lambda: CommunityManager("one", _network()), "process: expected the number of a process"),
     "topic": (lambda: CommunityManager(1, _network()).community(".c"), r"topic: '\.c' is unknown"),
     "topic by number": (lambda: CommunityManager(1, _network()).community(0), "topic: expected the name"),
@@ -99,14 +74,20 @@ def test_wrong_input_gets_one_clear_line(wrong: str) -> None:
 
 @pytest.mark.parametrize("kind", ["live", "simulated"])
 def test_communities_refuse_the_same_in_the_same_words(kind: str) -> None:
+    async def done(outcome: object) -> None:
+        if inspect.isawaitable(outcome):
+            await outcome
+
     async def refuse(community, what: str, *given: object) -> str:
         with pytest.raises(InputError) as error:
-            await getattr(community, what)(*given)
+            await done(getattr(community, what)(*given))
         return str(error.value)
 
     async def test() -> None:
-        process = Process(period=0.05) if kind == "live" else SimulatedProcess(_network(), 1)
-        async with process:
+        async with AsyncExitStack() as stack:
+            process: Process | CommunityManager = CommunityManager(1, _network())
+            if kind == "live":
+                process = await stack.enter_async_context(Process(period=0.05))
             community = process.community(".a")
             assert (
                 await refuse(community, "subscribe", 7) == "callback: expected a function of one event, got 7"
@@ -125,9 +106,9 @@ def test_communities_refuse_the_same_in_the_same_words(kind: str) -> None:
             assert not community.is_member
             assert [each.topic for each in process.super_communities(".a")] == ["."]
             assert process.parents(".a.b") == [".a"]
-            await community.publish(b"x", 0.0)
+            await done(community.publish(b"x", 0.0))
             assert community.is_member
-            await community.leave()
+            await done(community.leave())
             assert not community.is_member
 
     asyncio.run(test())

@@ -12,7 +12,7 @@ from hierarchy.live.messages import Contact
 from sub2sub.live.virtual.conditions import Network
 from sub2sub.live.virtual.loop import VirtualLoop
 
-HERE, THERE = ("10.0.0.1", 7000), ("10.0.0.2", 7000)
+HERE, THERE = ("127.0.0.1", 7000), ("127.0.0.2", 7000)
 
 
 @pytest.mark.parametrize("returns", [False, True])

@@ -17,7 +17,7 @@ def test_a_member_enters_the_overlay_though_the_one_it_would_enter_through_has_l
     membership: str, others: int
 ) -> None:
     """It asked the other member of its process for a place, which had left its community, and nobody else."""
-    network, known = Network(1), [("10.0.0.1", 7000)]
+    network, known = Network(1), [("127.0.0.1", 7000)]
 
     async def begin(host: str, *topics: str) -> Process:
         process = Process({"*": known[:others]}, (host, 7000), seed=1, membership=membership)
@@ -28,10 +28,10 @@ def test_a_member_enters_the_overlay_though_the_one_it_would_enter_through_has_l
 
     async def test() -> None:
         if others:
-            await network.machine("10.0.0.1").start(begin("10.0.0.1", "."))
+            await network.machine("127.0.0.1").start(begin("127.0.0.1", "."))
             await asyncio.sleep(10.0)
-        here = network.machine("10.0.0.2")
-        process = await here.start(begin("10.0.0.2", ".a", ".b"))
+        here = network.machine("127.0.0.2")
+        process = await here.start(begin("127.0.0.2", ".a", ".b"))
         await here.start(process.community(".a").leave())
         await asyncio.sleep(10.0)
         (member,) = process.cores.values()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from queue import Empty, Queue
 
 import pytest
 
-from hierarchy.camcast import CommunityManager
-from hierarchy.live import LiveTransport, Process
+from hierarchy.live import Process
 from hierarchy.live.topic_graph import TopicGraph
 from sub2sub.errors import InputError
 from tests.sub2sub.live.loopback import live_virtually
@@ -83,33 +81,3 @@ def test_events_reach_the_subscribers_of_all_parents_also_of_one_added_while_run
                 assert sum(each.counts["parasites"] for each in (one, two, three)) == 0
 
     live_virtually(story)
-
-
-def test_the_same_program_without_await() -> None:
-    heard: Queue = Queue()
-
-    def broken(event) -> None:
-        raise ValueError("a mistake of the application")
-
-    with LiveTransport(period=PERIOD) as one:
-        with LiveTransport({".soccer": [one.address], ITALY: []}, period=PERIOD) as other:
-            soccer = CommunityManager(1, one).community(".soccer")
-            soccer.subscribe(broken)
-            subscription = soccer.subscribe(heard.put)
-            bob = CommunityManager(2, other)
-            italy = bob.community(ITALY)
-            id = italy.publish(b"goal")
-            event = heard.get(timeout=20)
-            assert (event.topic, event.data, event.id) == (ITALY, b"goal", id)
-            assert [each.topic for each in bob.super_communities(ITALY)] == [".soccer"]
-            with pytest.raises(InputError, match="data: expected bytes, got str"):
-                italy.publish("goal")
-            soccer.unsubscribe(subscription)
-            italy.publish(b"again")
-            with pytest.raises(Empty):
-                heard.get(timeout=0.3)
-            italy.stop_publishing()
-            with pytest.raises(InputError, match="topic: expected a path"):
-                bob.community("soccer")
-        with pytest.raises(InputError, match="expected one that is not closed"):
-            other.publish(2, ITALY, b"")

@@ -10,16 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities, Search, StaticTables, SuperTables, TopicSettings
-from hierarchy.contacts import Contact, Sends
+from hierarchy.compiled.super_tables.layer import STREAM
+from hierarchy.compiled.super_tables.steps import KEEP_UPDATED, PASS_ON, SEARCH
 from hierarchy.live import Member, MemberSettings
 from hierarchy.live import messages as m
 from hierarchy.live.topics_above import CHECKS
-from hierarchy.membership.scamp.peer import Link
-from hierarchy.super_tables.layer import STREAM
-from hierarchy.super_tables.steps import KEEP_UPDATED, PASS_ON, SEARCH
-from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import cycle_key
-from sub2sub.overlay.network import Network
+from hierarchy.peers.contacts import Contact, Sends
+from hierarchy.peers.scamp import Link
+from sub2sub.compiled.common.network import Network
+from sub2sub.peers.draws import Dice, cycle_key
 from tests.hierarchy.camcast.populations import networks
 
 
@@ -51,16 +50,20 @@ class Lockstep:
         live = [i for i in range(len(self.members)) if network.alive[i]]
         for member in self.members:
             member.cycle = cycle
-            list(member.begin_cycle(key))
-        for phase, turn in ((PASS_ON, "pass_on"), (KEEP_UPDATED, "keep_updated")):
-            for i in live:
-                dice = key.of_peer(phase).of_peer(i)
-                self.carry(i, getattr(self.members[i], turn)(dice), dice)
-                self.conclude(i, dice)
+            member.above.begin_cycle(cycle)
+        for i in live:
+            dice, member = key.of_peer(PASS_ON).of_peer(i), self.members[i]
+            self.carry(i, member.above.pass_on(member.topic_table()), dice)
+            self.conclude(i, dice)
+        for i in live:
+            dice, member = key.of_peer(KEEP_UPDATED).of_peer(i), self.members[i]
+            self.carry(i, member.above.keep_updated(member.p_sel(), dice), dice)
+            self.conclude(i, dice)
         requests = []
         for i in live:
             member = self.members[i]
-            asked = list(member.search(key.of_peer(SEARCH).of_peer(i)))
+            dice = key.of_peer(SEARCH).of_peer(i)
+            asked = list(member.above.search(member.topic_table(), member.p_sel(), dice))
             requests += [(i, member.supers.scope)] * bool(asked)
         return requests
 
@@ -68,7 +71,7 @@ class Lockstep:
         """Let the time of a check be over."""
         member = self.members[i]
         while member.supers.is_checking:
-            self.carry(i, member.conclude(dice), dice)
+            self.carry(i, member.above.conclude(dice), dice)
 
     def carry(self, i: int, sends: Sends, dice: Dice) -> None:
         for send in sends:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from hierarchy.camcast import TopicSettings
-from hierarchy.contacts import Contact, Sends
 from hierarchy.live import Member, MemberSettings
 from hierarchy.live import messages as m
 from hierarchy.live.topics_above import CHECKS
-from hierarchy.membership.scamp.settings import ScampSettings
-from sub2sub.kernels.dice import Dice
+from hierarchy.peers.contacts import Contact, Sends
+from hierarchy.peers.settings import ScampSettings
+from sub2sub.peers.draws import Dice
 
 OWN = ScampSettings(c=1, lease=12, indirection=4, isolation=5)
 

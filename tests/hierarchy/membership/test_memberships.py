@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hierarchy.camcast import Communities, TopicSettings, disseminate, parameters
 from hierarchy.membership import Flooding, Membership, SemiStructured, Structured, Unstructured
 from hierarchy.topics import TopicTree
-from sub2sub.overlay.layer import Layer
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.layer import Layer
+from sub2sub.compiled.common.network import Network
 from tests.hierarchy.camcast.populations import trees
 
 GENEROUS = TopicSettings(c=4.0, g=1000.0, a=3.0, z=3)

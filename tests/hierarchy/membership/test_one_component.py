@@ -8,7 +8,7 @@ import pytest
 
 from hierarchy.camcast import Communities
 from hierarchy.membership import SemiStructured, Structured, Unstructured
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
 
 KINDS = [Unstructured, SemiStructured, Structured]
 LOSSES = [0.0, 0.05, 0.15]

@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hierarchy.peers.tables import ASKS, DRAWS, GREETINGS, STREAM, TableContents, TablePeer
 from hierarchy.shared.overlay import SharedOverlay
-from hierarchy.shared.peer import TableContents, TablePeer
-from hierarchy.shared.rules import ASKS, DRAWS, GREETINGS, STREAM
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.descriptors import Descriptor, Link
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
+from sub2sub.compiled.common.network import Network
+from sub2sub.peers.descriptors import DESCRIPTOR, HEADER, RANGE, Descriptor, Link
+from sub2sub.peers.draws import Dice
 from tests.sub2sub.overlay.engine import copies, reaches
 
 

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hierarchy.compiled.shared.routing import community_sizes, routing_tables
+from hierarchy.peers.router import points_between
 from hierarchy.shared import CamcastRoute, SharedOverlay
-from hierarchy.shared.routing import community_sizes, routing_tables
 from hierarchy.topics import NestedRanges
+from sub2sub.compiled.common.views import FREE, link
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.overlay.views import FREE, link
+from sub2sub.peers.settings import DisseminationSettings
 from tests.hierarchy.shared.test_tables import population
 
 RINGS = DisseminationSettings()
@@ -67,20 +68,18 @@ def test_no_parasite_event_however_young_the_overlay(n, seed, cycles) -> None:
         assert outcome.spam.sum() == outcome.parasitic.sum() == outcome.unbalanced() == 0
 
 
-@pytest.mark.parametrize("table", ["equals", "above"])
-def test_a_wrong_entry_in_a_table_is_seen_as_a_parasite(table) -> None:
-    """The count of parasite events can fail: a table entry of another topic is detected."""
+def test_a_wrong_entry_in_a_table_is_seen_as_spam_or_not_sent_to() -> None:
+    """The count of spam can fail: an entry of another topic among those above gets a copy."""
     overlay, _, events, publishers = overlay_of(300, 2, ranges=False)
     lows, highs = (side[:, 0] for side in overlay.population.ranges())
     deepest = int(np.argmin(highs[publishers] - lows[publishers]))
     event, publisher = events[deepest : deepest + 1], publishers[deepest : deepest + 1]
     outside = np.flatnonzero((event[0, 0] < lows) | (highs < event[0, 0]))[0]
-    row = getattr(overlay.tables, table)[publisher[0]]
-    row[:] = FREE
-    row[0] = link(outside, 25)
-    outcome = overlay.spread(event, publisher, CamcastRoute(c=50, g=1000))
-    assert outcome.spam.sum() > 0
-    assert outcome.parasitic.sum() > 0
+    for table, spam in (("equals", 0), ("above", 1)):
+        row = getattr(overlay.tables, table)[publisher[0]]
+        row[:] = FREE
+        row[0] = link(outside, 25)
+        assert overlay.spread(event, publisher, CamcastRoute(c=50, g=1000)).spam.sum() == spam
 
 
 def test_a_table_with_room_counts_its_community_and_a_full_one_estimates_it() -> None:
@@ -96,13 +95,17 @@ def test_a_table_with_room_counts_its_community_and_a_full_one_estimates_it() ->
     assert (community_sizes(equals, ids, 2) == 5).all()
 
 
-def test_a_small_community_sends_upward_as_often_as_a_large_one() -> None:
+def test_the_copies_that_go_upward_are_as_many_in_small_communities_as_in_large_ones() -> None:
     overlay, *_ = overlay_of(300, 1, ranges=False)
-    tables, chosen = routing_tables(overlay, CamcastRoute(g=10, a=1))
-    size = community_sizes(overlay.tables.equals, overlay.population.ids, 2)
-    small = (size < 10) & (tables.super_table[:, 0, 0] >= 0)
-    assert (chosen.p_sel[small] == 1.0).all()
-    assert (chosen.p_a[small] >= np.minimum(1.0, 10 / size[small] / overlay.settings.tables.z) - 1e-12).all()
+    tables, community = routing_tables(overlay, CamcastRoute(g=10))
+    lows, highs = (side[:, 0] for side in overlay.population.ranges())
+    for row in np.unique(np.stack([lows, highs]), axis=1).T:
+        members = np.flatnonzero((lows == row[0]) & (highs == row[1]))
+        following = np.roll(members, -1)
+        first = community.ring_peer[community.ring_start[members]]
+        assert (first == following).all() or members.size == 1
+        arcs = zip(tables.ids[members].tolist(), tables.ids[following].tolist(), strict=True)
+        assert sum(points_between(start, end, 12345, 10) for start, end in arcs) == 10
 
 
 def test_a_publication_chooses_its_route_through_one_method() -> None:
@@ -127,16 +130,22 @@ def test_a_newcomer_may_publish_once_it_has_a_super_topic_entry() -> None:
     assert overlay.ready()[newcomers].all()
 
 
-def test_publishing_waits_until_publishers_have_super_topic_entries() -> None:
+def test_publishing_never_steps_and_says_whose_events_were_not_sent() -> None:
     people, nested = population(200, 4, False)
     overlay = SharedOverlay(people, None, 4, topics=nested)
     overlay.bootstrap()
     deepest = int(np.argmin(np.subtract(*people.ranges()[::-1])[:, 0]))
     event = [[float(people.ranges()[0][deepest, 0])]]
     assert not overlay.ready()[deepest]
-    published = overlay.publish(event, at=people.row[[deepest]], settings=CamcastRoute(c=9, g=1000))
-    assert 1 <= overlay.cycle <= 12
-    assert published.outcome.delivered[0] > np.count_nonzero(people.ranges()[0][:, 0] == event[0][0])
+    published = overlay.publish(event, at=people.row[[deepest]], settings=CamcastRoute())
+    assert overlay.cycle == 0
+    assert published.not_ready.tolist() == [0]
+    assert published.received.rows == published.outcome.messages.sum() == 0
+    assert published.missed.rows == published.outcome.matches[0] > 0
+    assert "1 not sent: publisher not ready" in repr(published)
+    overlay.run(12)
+    published = overlay.publish(event, at=people.row[[deepest]], settings=CamcastRoute())
+    assert (overlay.cycle, published.not_ready.size, published.hit_ratio) == (12, 0, 1.0)
 
 
 def test_publishers_that_do_not_fit_are_refused() -> None:

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hierarchy.peers.settings import SharedSettings, TableSettings
+from hierarchy.peers.tables import TablePeer
 from hierarchy.shared.overlay import SharedOverlay
-from hierarchy.shared.peer import TablePeer
-from hierarchy.shared.settings import SharedSettings, TableSettings
 from hierarchy.topics import NestedRanges, TopicTree
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.views import FREE
 from sub2sub.errors import InputError
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.descriptors import Descriptor, Link
-from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.views import FREE
+from sub2sub.peers.descriptors import Descriptor, Link
+from sub2sub.peers.draws import Dice
 from tests.hierarchy.shared.driver import TableDriver, entries_of, links_of, whole
 
 CYCLES = 14

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from hierarchy.camcast import SuperTables
-from hierarchy.contacts import Contact, Send, Sends
-from hierarchy.super_tables.flood import STREAM as FLOOD_STREAM
-from hierarchy.super_tables.layer import STREAM
-from hierarchy.super_tables.peer import Check, Checked, Find, Found, Supers, SuperTable, answer
-from hierarchy.super_tables.steps import KEEP_UPDATED, PASS_ON, SEARCH
-from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import cycle_key
-from sub2sub.overlay.network import Network
+from hierarchy.compiled.super_tables.flood import STREAM as FLOOD_STREAM
+from hierarchy.compiled.super_tables.layer import STREAM
+from hierarchy.compiled.super_tables.steps import KEEP_UPDATED, PASS_ON, SEARCH
+from hierarchy.peers.contacts import Contact, Send, Sends
+from hierarchy.peers.super_table import Check, Checked, Find, Found, Supers, SuperTable, answer
+from sub2sub.compiled.common.network import Network
+from sub2sub.peers.draws import Dice, cycle_key
 
 
 @dataclass

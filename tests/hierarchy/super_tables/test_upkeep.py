@@ -6,13 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities, StaticTables, TopicSettings
-from hierarchy.super_tables.flood import Flood
-from hierarchy.super_tables.layer import SuperTables
-from hierarchy.super_tables.rules import merge
-from hierarchy.super_tables.slots import slots_of
+from hierarchy.compiled.super_tables.flood import Flood
+from hierarchy.compiled.super_tables.layer import SuperTables
+from hierarchy.compiled.super_tables.rules import merge
+from hierarchy.compiled.super_tables.slots import slots_of
+from hierarchy.peers.contacts import Contact
+from hierarchy.peers.super_table import Supers, SuperTable
 from hierarchy.topics import TopicTree
+from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
-from sub2sub.overlay.network import Network
+from sub2sub.peers.draws import Dice
 from tests.hierarchy.camcast.populations import communities, networks, trees
 from tests.hierarchy.super_tables.driver import driver_of
 
@@ -178,3 +181,13 @@ def test_a_checkpoint_goes_on_as_the_uninterrupted_run() -> None:
 def test_a_time_to_live_of_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="ttl: expected a whole number not below 1"):
         Flood(np.zeros((1, 1), np.int32), ttl=0)
+
+
+def test_of_the_tables_received_during_a_check_only_the_last_are_kept() -> None:
+    """Four tables of z entries: a community that passes tables on all the time does not fill the memory."""
+    table, dice = SuperTable(["."], z=2), Dice(1)
+    table.merge([Contact(0, "h", 1, ".")])
+    for id in range(1, 41):
+        list(table.receive(Supers((Contact(id, "h", 1, "."),)), dice))
+    list(table.conclude(dice))
+    assert [entry.id for entry in table.entries] == [33, 34]

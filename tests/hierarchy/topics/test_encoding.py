@@ -140,3 +140,15 @@ def test_a_ready_tree_of_a_hundred_thousand_topics_has_equal_room_everywhere() -
         tree.add(f"t{k}", [(k - 1) // 10])
     bounds = NestedRanges(tree).bounds()
     assert (bounds[:, 1] - bounds[:, 0]).min() == 2**53 // 100_000
+
+
+def test_shares_of_ranges_shrink_with_the_number_of_subtopics_so_that_none_is_starved() -> None:
+    """The k-th subtopic gets 1/(k + 2) of what is left: about 1/k^2 of the whole, not 2^-k."""
+    ranges = NestedRanges(TopicTree(), span=2**53)
+    widths = []
+    for k in range(300):
+        added = ranges.add(f".t{k}")
+        assert not added.moved
+        low, high = ranges.range(added.topic)
+        widths.append((high - low) / 2**53)
+    assert all(width == pytest.approx(1 / ((k + 1) * (k + 2)), rel=1e-6) for k, width in enumerate(widths))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sims.anchors.groups import Groups, GroupStack
-from sub2sub.overlay.layer import Layer
+from sub2sub.compiled.common.layer import Layer
 from sub2sub.overlay.population import Population
 
 

@@ -9,7 +9,7 @@ from sims.anchors.gossipsub.layer import GossipSub
 from sims.anchors.gossipsub.peer import GossipSubPeer, Graft, Prune
 from sims.anchors.gossipsub.settings import GossipSubSettings
 from sub2sub.errors import InputError
-from sub2sub.kernels.dice import Dice
+from sub2sub.peers.draws import Dice
 from tests.sims.anchors.grown import go_on, grow, reached, stack_of
 
 N = 150

@@ -7,9 +7,9 @@ import numpy as np
 from sims.anchors.contacts import ENTRIES, Entries
 from sims.anchors.groups import Groups, first_contacts
 from sims.anchors.transport import Transport
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
 from sub2sub.overlay.population import Population
+from sub2sub.peers.draws import Dice
 from tests.sims.compare.worlds import small
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sims.anchors.pushing.dissemination import ANNOUNCE, PUSH, PushContext, push_event, scratch_for
 from sims.anchors.pushing.peer import PushPeer
 from sims.anchors.pushing.tables import PushRules, PushTables, Starts, Way, rows
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.network import Network
-from sub2sub.timing.latency import Clock, next_beat, travel
-from sub2sub.timing.settings import Timing
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.timing.latency import Clock, next_beat, travel
+from sub2sub.compiled.timing.settings import Timing
+from sub2sub.peers.draws import Dice
 
 STARTS, SOON, TIMERS, AGAIN, BEATS = range(5)
 TIMINGS = [

@@ -15,7 +15,7 @@ from sims.anchors.pastry.rules import apart
 from sims.anchors.pastry.settings import PastrySettings
 from sims.compare.worlds import build_world
 from sims.systems.scribe import ScribeSystem
-from sub2sub.kernels.dice import Dice
+from sub2sub.peers.draws import Dice
 
 N = 300
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sims.bench import warming
-from sub2sub.ring import exchange
-from sub2sub.vicinity import layer as vicinity
+from sub2sub.compiled.ring import exchange
+from sub2sub.compiled.vicinity import layer as vicinity
 
 
 @pytest.mark.parametrize(

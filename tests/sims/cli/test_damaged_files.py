@@ -26,23 +26,6 @@ DAMAGE: dict[str, Callable[[bytes, bytes, random.Random], bytes]] = {
     "another file": lambda data, other, dice: other,
 }
 COMMANDS = {
-    "match": ("w", ["workload", "match", "w", "--rings", "--json", "--no-spark"]),
-    "statistics of a workload": ("w", ["stats", "w", "--out", "o", "--json", "--no-spark"]),
-    "a run of a workload": (
-        "w",
-        [
-            "run",
-            "sub2sub-fig5",
-            *SMALL,
-            "--set",
-            "cycles=1",
-            "--set",
-            "workload.table=w",
-            "--out",
-            "o",
-            "--json",
-        ],
-    ),
     "resume": ("r", ["run", "r", "--resume", "--set", "cycles=3", "--json"]),
     "statistics of a run": ("r", ["stats", "r", "--out", "o", "--json", "--no-spark"]),
     "sweep": ("s", ["sweep", "sweep.toml", "--out", "s", "--processes", "1", "--json"]),
@@ -75,8 +58,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         for words in (
-            "workload generate --spec uniform-2 --subscribers 60 --events 20 --out w",
-            "workload match w --rings",
             f"run sub2sub-fig5 {' '.join(SMALL)} --set cycles=2 --seed 1 --keep --out r",
             "sweep sweep.toml --out s --processes 1",
         ):

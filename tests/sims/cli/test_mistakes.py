@@ -64,10 +64,14 @@ def test_a_refused_input_leaves_no_folder_in_the_way() -> None:
 
 def test_imports_name_the_file_and_the_columns_it_has() -> None:
     Path("ab.csv").write_text("a,b\n1,2\n")
-    line = refused("workload", "import", "ab.csv", "--column", "price=low,high", "--out", "w")
+    line = refused("workload", "import", "ab.csv", "--column", "price=low,high", "--out", "w").splitlines()[
+        -1
+    ]
     assert line == "sub2sub: ab.csv: no column 'low', expected one of a, b"
     Path("latin.csv").write_bytes(b"pr\xe9_low,pr\xe9_high\n1,2\n")
-    assert refused("workload", "import", "latin.csv", "--out", "w").startswith("sub2sub: latin.csv: 'utf-8'")
+    assert "sub2sub: latin.csv: expected text in utf-8" in refused(
+        "workload", "import", "latin.csv", "--out", "w"
+    )
     Path("head.csv").write_text("price_low,price_high\n")
     assert "expected at least one subscription" in refused("workload", "import", "head.csv", "--out", "w")
     assert not Path("w/manifest.json").exists()
@@ -95,11 +99,6 @@ def test_numbers_that_cannot_be_are_refused_at_once(words: str) -> None:
         ("live swarm --kill nan", "nan is not a number"),
         ("report . --megabytes nan", "nan is not a number"),
         ("workload generate --spec uniform-1 --subscribers 5 --out s.toml", "'s.toml' is a file"),
-        (
-            "workload topics --fanout 9999,9999 --subscribers 5 --out o",
-            "at most 10000000 topics, got 99990001",
-        ),
-        ("workload topics --fanout 2 --depth-bias inf --subscribers 5 --out o", "expected a number above 0"),
         ("run sub2sub-fig5 --set cycles=99999999999999999999", "cycles: expected 1 or more and below 2^31"),
         ("sweep s.toml --out o", "seeds: expected 1 to 1000000 of them"),
     ],

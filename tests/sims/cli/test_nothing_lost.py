@@ -38,7 +38,7 @@ def test_a_comparison_does_not_replace_a_run_and_no_run_a_workload() -> None:
     made = call("workload", "generate", "--spec", "uniform-1", "--subscribers", "5", "--out", "w")
     assert made.exit_code == 0, made.output
     before = contents("w")
-    assert "it has the results of `workload`" in refused(
+    assert "w: expected a new or empty folder, or one that `run` wrote" in refused(
         "run", "sub2sub-fig5", *SMALL, "--out", "w", "--overwrite"
     )
     assert contents("w") == before

@@ -8,10 +8,10 @@ import pytest
 
 from sims.compare.network import network_named, network_of, network_text
 from sims.compare.plan import Plan, Unit
+from sub2sub.compiled.timing.settings import Timing
 from sub2sub.errors import InputError
-from sub2sub.timing.settings import Timing
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "network" / "regions.toml"
+EXAMPLE = Path(__file__).parents[3] / "sims" / "examples" / "network" / "regions.toml"
 
 
 def test_a_network_is_a_model_a_file_or_none() -> None:

@@ -140,9 +140,10 @@ def test_the_headline_has_a_line_for_each_system_that_delivers_the_cheapest_firs
     rows += [
         values(world="topics", system="cheap", metric="links.mean", seed=seed, value=7.0) for seed in (0, 1)
     ]
+    rows.append(values(system="cheap", knob="k", crashed=0.1, metric="hit_ratio", value=0.131))
     lines = headline(cells(pd.DataFrame(rows)), Plan(("topics",), seeds=3)).splitlines()
-    assert lines[4] == "| system | messages per delivery | links |"
-    assert lines[6:8] == ["| cheap | 2.00 | 7 |", "| dear | 9.00 | — |"]
+    assert lines[4] == "| system | setting | messages per delivery | % delivered, 10 % crashed | links |"
+    assert lines[6:8] == ["| cheap | k | 2.00 | 13.1 | 7 |", "| dear | k | 9.00 | — | — |"]
     assert lines[-1] == "Not shown to deliver 99 %, by the lower end of the confidence interval: bad 0.900."
 
 
@@ -234,7 +235,7 @@ def test_a_wide_interval_makes_no_system_one_of_the_cheapest() -> None:
         ),
         (
             knobs("ranges folder/x.toml bits=12", "sub2sub", NOBODY) + unable("ranges y", "sub2sub"),
-            f"on x.toml rings are not shown to deliver {LOST} (0.900 at best); on y rings are not shown to "
+            f"on x rings are not shown to deliver {LOST} (0.900 at best); on y rings are not shown to "
             f"deliver {LOST} (no room).",
         ),
     ],
@@ -248,10 +249,10 @@ def test_after_a_crash_only_all_is_100_percent_and_all_that_deliver_it_are_named
     for system, hit in (("a", 1.0), ("b", 1.0), ("c", 0.99996), ("d", 0.2851)):
         rows += knobs("topics", system, FEW)
         rows += [
-            values(system=system, knob="k", crashed=0.3, metric="hit_ratio", seed=s, value=hit)
+            values(system=system, knob="k", crashed=0.1, metric="hit_ratio", seed=s, value=hit)
             for s in (0, 1)
         ]
-    crashed = "; with 30 % crashed and nothing repaired, the same settings deliver"
+    crashed = "; with 10 % crashed and nothing repaired, the same settings deliver"
     assert findings(cells(pd.DataFrame(rows)))[0].endswith(f"{crashed} from 28.5 % (d) to 100 % (a and b).")
     few = [row for row in rows if row["system"] in "cd" and row["metric"] != "hit_ratio"]
     few += [row for row in rows if row["system"] == "c"]

@@ -16,10 +16,9 @@ from sims.config.shipped import find_file, shipped
 from sims.engine.faults import Crash
 from sims.systems import RUNNABLE as NAMES_OF_SYSTEMS
 from sims.systems.sub2sub import RingLayers
-from sub2sub.cyclon.settings import CyclonSettings
+from sub2sub.compiled.ring.layer import Partner
 from sub2sub.errors import InputError
-from sub2sub.overlay.overlay import OverlaySettings
-from sub2sub.ring.layer import Partner, RingSettings
+from sub2sub.peers.settings import CyclonSettings, OverlaySettings, RingSettings
 from workloads.settings.parameters import documented, parameters
 
 

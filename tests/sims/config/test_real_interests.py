@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from sims.compare.plan import Unit
 from sims.compare.worlds import build_world, world_options
@@ -16,10 +19,9 @@ from sims.config.experiment import experiment_from
 from sims.runs.folder import RunFolder
 from sims.runs.runner import run_experiment, simulation_of
 from sub2sub.errors import InputError
-from workloads.folder.importing import import_workload
 from workloads.spec.table_files import open_stored
 
-DEBIAN = Path(__file__).parents[3] / "examples" / "debian"
+DEBIAN = Path(__file__).parents[3] / "sims" / "examples" / "debian"
 
 
 def experiment(table: Path, **more: Any) -> Any:
@@ -37,7 +39,18 @@ def test_a_run_takes_a_described_table_with_its_names_and_types(tmp_path: Path) 
 
 
 def test_a_run_uses_the_sequence_ids_of_a_workload(tmp_path: Path) -> None:
-    import_workload(DEBIAN / "dependencies.csv", None, tmp_path / "w", columns={"package": "on"})
+    written = pa.table(
+        {"subscriber": [1, 0, 2], "ring_id": [70, 5, 9], "x_low": [0.0] * 3, "x_high": [1.0, 2.0, 3.0]}
+    )
+    kept = {"fields": [{"name": name, "metadata": {}} for name in written.column_names]}
+    metadata = {"org.apache.spark.sql.parquet.row.metadata": json.dumps(kept)}
+    (tmp_path / "w" / "subscriptions").mkdir(parents=True)
+    parquet.write_table(
+        written.replace_schema_metadata(metadata), tmp_path / "w" / "subscriptions" / "part-0.parquet"
+    )
+    with pytest.raises(InputError, match="w: expected a complete workload, with subscriptions/_SUCCESS"):
+        open_stored(tmp_path / "w")
+    (tmp_path / "w" / "subscriptions" / "_SUCCESS").touch()
     found = simulation_of(experiment(tmp_path / "w"), 1, tmp_path).overlay.population.ids
     own = open_stored(tmp_path / "w").ring_ids
     assert own is not None

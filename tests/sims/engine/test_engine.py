@@ -13,12 +13,13 @@ from sims.engine import Schedule, Simulation
 from sims.engine.checkpoint import load_checkpoint
 from sims.engine.faults import Churn, Crash, Join, Loss, Partition, Recover, Resubscribe
 from sims.observers import Connectivity, Degrees, RingCompleteness
-from sub2sub.cyclon.layer import Cyclon
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.compiled.vicinity.layer import Vicinity
 from sub2sub.errors import InputError
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.stack import Stack
-from sub2sub.vicinity.layer import Vicinity
+from sub2sub.peers.settings import OverlaySettings
 from workloads import named
 
 

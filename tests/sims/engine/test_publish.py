@@ -9,11 +9,11 @@ from sims.engine import Control, Schedule, Simulation
 from sims.engine.faults import Crash, Loss
 from sims.engine.publish import Publish
 from sims.observers import Degrees, RingCompleteness
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.ring.probing import unanswered
 from sub2sub.errors import InputError
-from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.ring.probing import unanswered
 from workloads import named
 
 CYCLE = 25

@@ -16,9 +16,9 @@ from sims.engine.topic_changes import AddParent, AddTopic, RemoveTopic
 from sims.runs.folder import RunFolder
 from sims.runs.runner import run_experiment
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
+from sub2sub.peers.settings import DisseminationSettings
 
 ALL = TopicSettings(c=5.0, g=1000.0, a=3.0, z=3)
 

@@ -14,8 +14,9 @@ import pytest
 
 from sims.config.experiment import load_experiment
 from sims.lab.laboratory import Laboratory, experiment_for
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.overlay.links import Links
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.peers.settings import DisseminationSettings
 from tests.sims.report import browser
 
 uvicorn = pytest.importorskip("uvicorn", reason="needs the extra lab: pip install 'sub2sub-overlays[lab]'")

@@ -12,9 +12,9 @@ from sims.engine import Simulation
 from sims.lab.frames import Changes, frame
 from sims.lab.laboratory import Laboratory, experiment_for
 from sims.runs.runner import simulation_of
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import disseminate
-from sub2sub.overlay.links import Links
 
 SQUARE = [(0.2, 0.2), (0.6, 0.2), (0.6, 0.6), (0.2, 0.6)]
 

@@ -88,7 +88,11 @@ def test_the_command_runs_a_swarm_and_says_how_it_went() -> None:
     [
         (["peer", "--listen", "nowhere"], "HOST:PORT"),
         (["peer", "--subscribe", "0:1,2"], "LOW:HIGH"),
-        (["peer", "--publish", "x"], "numbers"),
+        (["peer", "--listen", "0.0.0.0:0", "--set", "advertise=192.0.2.1:7000"], "expected TLS at 0.0.0.0"),
+        (["topic", "--set", "membership=none"], "membership"),
+        (["shared", "--set", "topic=.a"], "topics"),
+        (["status", "nowhere.sock"], "running node"),
+        (["ca", "issue", "alice", "--folder", "nowhere"], "ca init"),
         (["communities", "--sizes", "many"], "whole numbers"),
     ],
 )

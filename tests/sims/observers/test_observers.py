@@ -8,7 +8,7 @@ import numpy as np
 from sims.engine import Schedule, Simulation
 from sims.engine.faults import Crash
 from sims.observers import Clustering, Degrees, LinkAges, PathLengths, RingCompleteness, snapshot
-from sub2sub.kernels.threads import threads, use_threads
+from sub2sub.compiled.common.threads import threads, use_threads
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 from workloads import named

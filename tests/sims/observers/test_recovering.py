@@ -12,9 +12,8 @@ from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn, Loss
 from sims.observers.recovering import Recovering
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.events.recent_events import RecoverySettings
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import DisseminationSettings, OverlaySettings, RecoverySettings
 
 ONCE = DisseminationSettings(tries=1, retries=0)  # loses much, so that there is something to recover
 

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from sims.engine import Schedule, Simulation
 from sims.observers.snapshots import KINDS, Snapshots
-from sub2sub.overlay.links import Links, target
+from sub2sub.compiled.common.links import Links, target
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 

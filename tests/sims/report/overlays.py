@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from sims.engine import Simulation
 from sims.observers.snapshots import links_of, peers_of
 from sims.report.overlay import OverlayView, encode
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.overlay.links import Links
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
+from sub2sub.peers.settings import DisseminationSettings
 
 COUNTS = ("reached", "hops", "messages", "local", "duplicates", "spam", "failed", "acks")
 

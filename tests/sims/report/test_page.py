@@ -17,7 +17,7 @@ from sims.observers.rings import RingCompleteness
 from sims.observers.snapshots import Snapshots
 from sims.report.report import report
 from sims.runs.folder import RunWriter
-from sub2sub.events.dissemination import DisseminationSettings
+from sub2sub.peers.settings import DisseminationSettings
 from tests.sims.report import browser
 from tests.sims.report.overlays import python_counts, simulation
 

@@ -13,8 +13,9 @@ import pytest
 
 from sims.report.overlay import OverlayView
 from sims.report.templates import asset
-from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
+from sub2sub.peers.draws import cycle_key, stream_number
+from sub2sub.peers.settings import DisseminationSettings
 from tests.sims.report.overlays import python_counts, recorded, simulation
 
 NODE = shutil.which("node")

@@ -12,9 +12,9 @@ from sims.reproduce.sub2sub.fig7b import fit
 from sims.reproduce.sub2sub.gossiping_publishers import PublisherViews, gossip_to_match
 from sims.reproduce.sub2sub.rejoin import batches, rejoin, ring_of
 from sims.reproduce.sub2sub.setting import Setting, converged
+from sub2sub.compiled.common.links import Links
 from sub2sub.geometry.boxes import overlaps
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.peers.settings import OverlaySettings
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import count
-from math import floor, log
 
 import numpy as np
 import pytest
 
-from hierarchy.camcast.dissemination import AGAIN as ANOTHER_COPY
-from hierarchy.shared import CamcastRoute, SharedOverlay
-from hierarchy.shared.peer import TablePeer
-from hierarchy.shared.router import Targets, range_neighbours, targets_of
-from hierarchy.shared.routing import STREAM, route_events
 from sims.anchors.meghdoot.rules import Zone
 from sims.anchors.pushing.tables import PushRules
 from sims.systems import System
@@ -28,16 +21,11 @@ from sims.systems.grouped import ENTERING
 from sims.systems.ledger import keys_of
 from sims.systems.route_sender import RouteSender
 from sims.systems.scribe import Trees
-from sub2sub.events.outcome import Outcome
-from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import cycle_key, peer_key
-from sub2sub.overlay.descriptors import Descriptor, Link
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.network import Network
-from sub2sub.timing.latency import Clock, travel
-from sub2sub.timing.settings import AGAIN, Timing
-from tests.hierarchy.shared.driver import entries_of
-from tests.hierarchy.shared.test_routing import overlay_of
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.compiled.timing.latency import Clock, travel
+from sub2sub.compiled.timing.settings import AGAIN, Timing
+from sub2sub.peers.draws import Dice
 from tests.sims.anchors.test_pushing import Followed
 from tests.sims.compare.worlds import small
 
@@ -48,9 +36,7 @@ TIMINGS = [
     Timing(latency="uniform", jitter=0.0),
 ]
 
-Sends = Iterator[
-    tuple[int, "Dice | Fate"]
-]  # a target, and the draws that decide what becomes of the copies to it
+Sends = Iterator[tuple[int, Dice]]  # a target, and the draws that decide what becomes of the copies to it
 
 
 class Journey:
@@ -62,7 +48,7 @@ class Journey:
         Of each member that has it: the time, the hops of the first copy's way, the copies it sent.
     """
 
-    def __init__(self, system: System | SharedOverlay, places: np.ndarray, retries: int) -> None:
+    def __init__(self, system: System, places: np.ndarray, retries: int) -> None:
         self.network, self.retries = system.network, retries
         self.clock = Clock.of(system.network.timing, places)
         self.places, self.free = places.tolist(), dict.fromkeys(places.tolist(), 0.0)
@@ -86,7 +72,7 @@ class Journey:
             for target, dice in forward(member):
                 self.send(member, target, dice, now, hop)
 
-    def send(self, member: int, target: int, dice: Dice | Fate, now: float, hop: int) -> None:
+    def send(self, member: int, target: int, dice: Dice, now: float, hop: int) -> None:
         place = self.places[member]
         self.free[place] = max(self.free[place], now) + self.clock.occupied
         for copy in range(self.retries + 1):
@@ -303,72 +289,3 @@ def test_scribe_goes_around_one_that_is_silent_after_all_its_copies() -> None:
     around = system._way(3, topic, RouteSender(system.network, clock, Dice(9), 2))
     assert around.payers[:3] == [3, 3, 3]
     assert around.reached[0][2] > 3 * AGAIN * clock.tick > whole.reached[0][2]
-
-
-class Fate:
-    """What becomes of the copies of a message: the draw of that number, and for each further copy another.
-
-    The kernel asks whether a copy arrives, this driver whether it is lost.
-    """
-
-    def __init__(self, dice: Dice, number: int) -> None:
-        self.dice, self.key, self.number = dice, dice.key, number
-
-    def next_unit(self) -> float:
-        self.number, number = self.number + ANOTHER_COPY, self.number
-        return 1.0 - self.dice.unit(number)
-
-
-def fates(peer: TablePeer, route: CamcastRoute, chosen: Targets, dice: Dice) -> Iterator[Fate]:
-    """Of the messages upward, then of those to the own community and along the ring."""
-    k, size = 1, peer.community_size()
-    if dice.unit(0) < min(1.0, route.g / size):
-        for link in peer.above:
-            if link.peer in chosen.upward:
-                k += 1
-                yield Fate(dice, k)
-            k += 1
-    others = max(1, floor(log(size) + route.c)) - min(2, len(peer.equals), len(chosen.within))
-    drawn = others if len(peer.equals) > len(chosen.within) else 0
-    yield from (Fate(dice, number) for number in count(k + drawn))
-
-
-@pytest.mark.parametrize("timing", TIMINGS)
-@pytest.mark.parametrize(("ranges", "loss"), [(False, 0.0), (True, 0.0), (False, 0.2), (True, 0.2)])
-def test_camcast_on_the_shared_overlay(timing: Timing, ranges: bool, loss: float) -> None:
-    overlay, _, events, publishers = overlay_of(90, 4, ranges=ranges, cycles=12)
-    overlay.network.timing, overlay.network.loss = timing, loss
-    overlay.network.alive[::11] = 0
-    people, route = overlay.population, CamcastRoute(c=1.0, g=6.0, retries=2 if loss else 0)
-    overlay.network.alive[publishers] = 1
-    found = route_events(overlay, events, publishers, route, cycle=3, record=True)
-    ids = people.ids.tolist()
-    own = [
-        Descriptor.half_open(ids[k], tuple(low), tuple(end))
-        for k, (low, end) in enumerate(people.boxes[:, :, : people.d].tolist())
-    ]
-    links = Links.of(overlay)
-    for k, publisher in enumerate(publishers.tolist()):
-        key = int(peer_key(cycle_key(overlay.seed, STREAM, 3), k))
-
-        at = tuple(events[k].tolist())
-
-        def forward(member: int, key=key, point=at) -> Sends:
-            dice, peer = Dice(key).of_peer(member), TablePeer(own[member], overlay.settings.tables)
-            peer.equals, peer.above = (
-                [Link(own[j], stamp) for j, stamp in entries_of(getattr(overlay.tables, name)[member])]
-                for name in ("equals", "above")
-            )
-            first, size = links.ring_start[member], links.ring_size[member]
-            ring = links.ring_peer[first : first + size].tolist()
-            chosen = targets_of(peer, route, dice) if overlay.topical[member] else Targets([], [])
-            further = range_neighbours(
-                [own[j] for j in ring], point, [bool(overlay.topical[j]) for j in ring]
-            )
-            targets = (*chosen.upward, *chosen.within, *further)
-            for each, fate in zip(targets, fates(peer, route, chosen, dice), strict=False):
-                yield ids.index(each.id), fate
-
-        journey = Journey(overlay, people.host, route.retries)
-        journey.follow((publisher, 0, 0.0), forward)
-        assert_same(found, k, journey)

@@ -15,11 +15,12 @@ from sims.systems.gossip import Choices, spread_tables
 from sims.systems.knowledge import shared_rows
 from sims.systems.ledger import STREAM, Truth, keys_of
 from sims.systems.sampled import VIEW, Sampled
-from sub2sub.events.accounting import account, new_totals, outcome_of
-from sub2sub.events.outcome import Outcome
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import peer_key
+from sub2sub.compiled.events.accounting import account, new_totals, outcome_of
+from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.geometry.matching import Members
-from sub2sub.kernels.randomness import cycle_key, peer_key
-from sub2sub.overlay.network import Network
+from sub2sub.peers.draws import cycle_key
 from tests.sims.compare.worlds import small
 
 GROUP = Communities.chain(10, 40, 150)
@@ -55,7 +56,7 @@ def test_an_event_takes_the_way_that_camcast_takes(
     outcome = publish(loss, down, record=True)
     # The same key as above: an event's number is hashed into that of the publication.
     key = np.uint64(peer_key(cycle_key(5, STREAM, 9), 0))
-    monkeypatch.setattr("hierarchy.camcast.dissemination.cycle_key", lambda *_: key)
+    monkeypatch.setattr("hierarchy.compiled.camcast.dissemination.cycle_key", lambda *_: key)
     settings = TopicSettings(c=2, g=8)
     tables = StaticTables(GROUP, settings).draw(seed=3)
     network = faulty(loss, down)

@@ -9,8 +9,8 @@ from sims.compare.unit import Measured
 from sims.compare.worlds import Fault
 from sims.systems import system as system_named
 from sims.systems.catalogue import systems_of
-from sub2sub.events.outcome import Outcome
-from sub2sub.timing.settings import Timing
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.compiled.timing.settings import Timing
 from tests.sims.compare.worlds import small
 
 CASES = [
@@ -37,7 +37,7 @@ def published(world: str, name: str, timing: Timing | None, fault: Fault = Fault
     measured = _built[world, name]
     measured.system.fail(measured.world.alive(fault), fault.loss)
     measured.system.network.timing = timing
-    return measured.publish(measured.world.events, fault, measured.system.knobs[knob], salt=1)
+    return measured.publish(measured.world.events, fault, measured.system.knobs[: knob + 1][-1], salt=1)
 
 
 @pytest.mark.parametrize(("world", "name"), [case for case in CASES if not case[1].startswith(APART)])

@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.cyclon.peer import CyclonPeer
-from sub2sub.cyclon.settings import CyclonSettings
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.views import FREE
+from sub2sub.compiled.cyclon.layer import Cyclon
 from sub2sub.errors import InputError
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.descriptors import Link
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.sizes import HEADER, LINK
-from sub2sub.overlay.views import FREE
+from sub2sub.peers.cyclon import CyclonPeer
+from sub2sub.peers.descriptors import HEADER, LINK, Link
+from sub2sub.peers.draws import Dice
+from sub2sub.peers.settings import CyclonSettings
 from tests.sub2sub.overlay.engine import CyclonEngine, descriptors, row
 from tests.sub2sub.overlay.histories import History, histories, links_of
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.cyclon.rendezvous import Rendezvous
-from sub2sub.cyclon.settings import CyclonSettings
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.compiled.cyclon.rendezvous import Rendezvous
+from sub2sub.peers.settings import CyclonSettings
 
 N, VIEW = 200, 8
 

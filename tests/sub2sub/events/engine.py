@@ -1,7 +1,7 @@
 """Events and publishers with readable peers: kernels must give the same results with the same random numbers.
 
-A peer forwards by `sub2sub.events.peer.forward` and a publisher walks by `sub2sub.events.walk.Walk`, as live
-ones do. What is added is the network, virtual peers on one host, and what is counted.
+A peer forwards by `sub2sub.peers.forwarding.forward` and a publisher walks by `sub2sub.peers.publisher.Walk`,
+as live ones do. What is added is the network, virtual peers on one host, and what is counted.
 """
 
 from __future__ import annotations
@@ -9,20 +9,18 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from sub2sub.events.dissemination import STREAM, DisseminationSettings
-from sub2sub.events.forwarding import LOSS
-from sub2sub.events.peer import Views, forward
-from sub2sub.events.publishing import CONTACT, HAND_OVER, PER_STEP, REPLY, REQUEST, PublisherSettings
-from sub2sub.events.publishing import STREAM as PUBLISHER
-from sub2sub.events.walk import Walk
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.descriptors import Descriptor
-from sub2sub.overlay.network import Network
-from sub2sub.timing.latency import Clock, travel
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.timing.latency import Clock, travel
+from sub2sub.peers.descriptors import Descriptor
+from sub2sub.peers.draws import Dice
+from sub2sub.peers.forwarding import LOSS, STREAM, Views, forward
+from sub2sub.peers.publisher import CONTACT, HAND_OVER, PER_STEP, REPLY, REQUEST, Walk
+from sub2sub.peers.publisher import STREAM as PUBLISHER
+from sub2sub.peers.settings import DisseminationSettings, PublisherSettings
 from tests.sub2sub.geometry import naive
 from tests.sub2sub.overlay.engine import descriptors
 
@@ -151,17 +149,16 @@ class Dissemination:
         dice, self.departed = self.dice_of_event.of_peer(peer.number), {}
         took: dict[int, bool | None] = {}
 
-        def send(to: Descriptor, waited: int) -> bool | None:
-            took[to.id] = self.send(peer, to.id, dice, self.settings.acknowledged, waited)
-            return took[to.id]
+        def send(to: Descriptor, waited: int | None) -> bool | None:
+            acknowledged = waited is not None and self.settings.acknowledged
+            answer = self.send(peer, to.id, dice, acknowledged, waited or 0)
+            if waited is not None:
+                took[to.id] = answer
+            return answer
 
         views = Views(*(self.known(view) for view in (peer.near, peer.random, peer.ring)))
-        on_ring = forward(views, self.point, came_from, replace(self.settings, shortcuts=0), dice, send)
-        self.report.failures |= {(peer.number, to) for to in on_ring if not took[to]}
-        forward(
-            views, self.point, came_from, self.settings, dice,
-            lambda to, _: took[to.id] if to.id in on_ring else self.send(peer, to.id, dice, False, 0),
-        )  # fmt: skip
+        forward(views, self.point, came_from, self.settings, dice, send)
+        self.report.failures |= {(peer.number, to) for to, answer in took.items() if not answer}
 
     def known(self, numbers: Sequence[int]) -> list[Descriptor]:
         return [self.descriptors[number] for number in numbers]

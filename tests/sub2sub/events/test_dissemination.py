@@ -7,16 +7,16 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.views import FREE, stamp_of
+from sub2sub.compiled.events.audience import audience, batches
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.errors import InputError
-from sub2sub.events.audience import audience, batches
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.events.outcome import Outcome
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.views import FREE, stamp_of
-from sub2sub.ring.settings import RingSettings
+from sub2sub.peers.settings import DisseminationSettings, OverlaySettings, RingSettings
 from tests.sub2sub.events.engine import Peer
 from tests.sub2sub.overlay.worlds import World
 

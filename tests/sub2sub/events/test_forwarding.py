@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.timing.settings import Timing
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.timing.settings import Timing
+from sub2sub.peers.settings import DisseminationSettings
 from tests.sub2sub.events.engine import Dissemination, Report
 from tests.sub2sub.overlay.worlds import World, worlds
 

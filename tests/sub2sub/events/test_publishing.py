@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.events.audience import audience
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.publishing import find_entry
 from sub2sub.errors import InputError
-from sub2sub.events.audience import audience
-from sub2sub.events.dissemination import disseminate
-from sub2sub.events.publishing import PublisherSettings, find_entry
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
+from sub2sub.peers.settings import PublisherSettings
 from tests.sub2sub.events.engine import Publisher
 from tests.sub2sub.overlay.worlds import World, worlds
 

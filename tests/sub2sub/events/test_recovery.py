@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.recovery import Recovery
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.events.recent_events import History, RecoverySettings
-from sub2sub.events.recovery import ROUNDS, STREAM, Recovery
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.descriptors import Descriptor
-from sub2sub.overlay.network import Network
+from sub2sub.peers.descriptors import Descriptor
+from sub2sub.peers.draws import Dice
+from sub2sub.peers.recovery import ROUNDS, STREAM, History
+from sub2sub.peers.settings import DisseminationSettings, RecoverySettings
 from tests.sub2sub.events.engine import Peer
 from tests.sub2sub.overlay.engine import descriptors
 from tests.sub2sub.overlay.worlds import World, worlds
@@ -50,7 +51,7 @@ class Swarm:
                     self.histories[peer].has_it(name, other, self.ring(peer))
 
     def answers(self, a: int, b: int, dice: Dice, k: int) -> bool:
-        """As `sub2sub.overlay.network.answers`."""
+        """As `sub2sub.compiled.common.network.answers`."""
         net, tries = self.world.network, self.how.tries
         if not (net.alive[b] and net.group[a] == net.group[b]):
             self.cost["messages"] += tries
@@ -58,7 +59,7 @@ class Swarm:
         return self.sent(dice, 2 * k) and self.sent(dice, 2 * k + 1)
 
     def sent(self, dice: Dice, k: int) -> bool:
-        """As `sub2sub.overlay.network.attempts`; whether it arrives."""
+        """As `sub2sub.compiled.common.network.attempts`; whether it arrives."""
         for attempt in range(1, self.how.tries + 1):
             self.cost["messages"] += 1
             if not dice.chance(k, self.world.network.loss**attempt):

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sub2sub import InputError, match
+from sub2sub.compiled.common.threads import threads, use_threads
 from sub2sub.geometry import matching
 from sub2sub.geometry.matching import match_boxes
-from sub2sub.kernels.threads import threads, use_threads
 from tests.sub2sub.geometry import naive
 from tests.sub2sub.geometry.populations import GRID, NASTY, Population, populations
 

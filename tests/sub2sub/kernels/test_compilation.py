@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sub2sub import kernels
-from sub2sub.kernels import cache, sources
-from sub2sub.kernels.cache import KEEP_DAYS, prune
-from sub2sub.kernels.sources import HERE, sources_of
+from sub2sub.compiled.machinery import cache, compilers
+from sub2sub.compiled.machinery.cache import HERE, KEEP_DAYS, prune, sources_of
 
 FILES = {
     "__init__.py": '"""A package."""\n',
@@ -23,11 +21,11 @@ FILES = {
     "far.py": "from package.beyond import COUNT\n",
     "beyond.py": "COUNT = 3\n",
     "room/__init__.py": "",
-    "room/more.py": "import sub2sub.kernels.randomness\n",
+    "room/more.py": "import sub2sub.compiled.common.randomness\n",
     "other.py": "import package.kernels\n",
 }
 TRIPLE = """
-from sub2sub.kernels.compilation import kernel
+from sub2sub.compiled.machinery.compilation import kernel
 from package.factor import FACTOR
 
 @kernel
@@ -47,9 +45,9 @@ def package_in(folder: Path) -> Path:
 
 def digest_of(path: Path) -> str:
     """What a new process would find."""
-    for each in (sources._imported, sources._files, sources.sources_of, sources.digest_of, sources._content):
+    for each in (cache._imported, cache._files, cache.sources_of, cache.digest_of, cache._content):
         each.cache_clear()
-    return sources.digest_of(path)
+    return cache.digest_of(path)
 
 
 def test_only_kernels_that_nobody_has_run_for_long_are_forgotten(tmp_path: Path) -> None:
@@ -85,13 +83,13 @@ def test_another_checkout_of_the_same_text_has_the_same_digest(tmp_path: Path) -
 
 def test_what_is_imported_from_the_library_is_followed(tmp_path: Path) -> None:
     found = sources_of(package_in(tmp_path) / "kernels.py")
-    assert HERE / "sub2sub" / "kernels" / "randomness.py" in found
-    assert HERE / "sub2sub" / "kernels" / "compilation.py" in found
+    assert HERE / "sub2sub" / "compiled" / "common" / "randomness.py" in found
+    assert HERE / "sub2sub" / "compiled" / "machinery" / "compilation.py" in found
 
 
 def test_the_sources_of_a_kernel_are_the_modules_it_really_loads() -> None:
     """The closure found in the text contains every module of the project that importing the file loads."""
-    module = "sub2sub.ring.layer"
+    module = "sub2sub.compiled.ring.layer"
     code = (
         f"import sys, types; sys.modules['sub2sub'] = p = types.ModuleType('sub2sub'); "
         f"p.__path__ = [{str(HERE / 'sub2sub')!r}]; import {module}; "
@@ -99,7 +97,7 @@ def test_the_sources_of_a_kernel_are_the_modules_it_really_loads() -> None:
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     rooms = {Path(path) for path in loaded.split() if not path.endswith("__init__.py")}
-    assert rooms <= sources_of(HERE / "sub2sub" / "ring" / "layer.py")
+    assert rooms <= sources_of(HERE / "sub2sub" / "compiled" / "ring" / "layer.py")
 
 
 def run_double(folder: Path, kept: Path) -> str:
@@ -151,18 +149,18 @@ def test_what_was_compiled_for_types_of_a_package_that_is_gone_is_compiled_anew(
 
 
 def test_kernels_of_a_file_are_kept_in_one_folder() -> None:
-    path = HERE / "sub2sub" / "kernels" / "randomness.py"
-    assert cache.folder_of(path).name == f"kernels-{sources.digest_of(path)[:20]}"
+    path = HERE / "sub2sub" / "compiled" / "common" / "randomness.py"
+    assert cache.folder_of(path).name == f"kernels-{cache.digest_of(path)[:20]}"
 
 
 def test_packaging_asks_for_the_versions_of_numba_that_kernels_are_made_for() -> None:
     asked = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]["dependencies"]
-    (major, first), (_, last) = kernels.FIRST_NUMBA, kernels.LAST_NUMBA
+    (major, first), (_, last) = compilers.FIRST_NUMBA, compilers.LAST_NUMBA
     assert f"numba>={major}.{first},<{major}.{last + 1}" in asked
 
 
 def test_another_numba_is_refused_in_one_line_before_anything_is_compiled() -> None:
-    code = "import numba; numba.__version__ = '0.99.1'; import sub2sub.kernels.randomness"
+    code = "import numba; numba.__version__ = '0.99.1'; import sub2sub.compiled.common.randomness"
     done = subprocess.run([sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
     assert last == "ImportError: numba: expected a version from 0.62 to 0.68, got 0.99.1"

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from numba import config, typeof, types
 
-from sub2sub.kernels.compilation import HOT, SETTINGS, apart, hot, kernel, rule
-from sub2sub.kernels.references import Reference, by_reference
+from sub2sub.compiled.machinery.compilation import HOT, SETTINGS, apart, hot, kernel, rule
+from sub2sub.compiled.machinery.references import Reference, by_reference
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -153,7 +153,7 @@ def test_only_hot_functions_take_an_index_as_it_is_and_constants_count_from_the_
 
 CHECKED = """
 import numpy as np
-from sub2sub.kernels.simd import load, least
+from sub2sub.compiled.machinery.simd import load, least
 from tests.sub2sub.kernels.test_compilers import hot, item, marked, outer
 @hot
 def least_from(row, start):

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, unit
-from sub2sub.overlay.views import sample
+from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
+from sub2sub.compiled.common.views import sample
+from sub2sub.compiled.machinery.compilation import kernel
+from sub2sub.peers.draws import Dice, cycle_key
 
 keys, numbers = st.integers(0, 2**64 - 1), st.integers(0, 2**20)
 

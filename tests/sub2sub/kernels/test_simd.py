@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from sub2sub.kernels import rows, simd
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.memory import LANES32, LANES64
+from sub2sub.compiled.common import rows
+from sub2sub.compiled.common.memory import LANES32, LANES64
+from sub2sub.compiled.machinery import simd
+from sub2sub.compiled.machinery.compilation import kernel
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 ints = arrays(np.int32, LANES32, elements=INT32)
@@ -185,7 +186,7 @@ def test_bytes_are_compared_without_a_sign(depths: NDArray[np.uint8], cells: int
     assert deeper == mask_of(expected > depth)
 
 
-# Stretches of rows (`sub2sub.kernels.rows`), which begin and end anywhere.
+# Stretches of rows (`sub2sub.compiled.common.rows`), which begin and end anywhere.
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sub2sub.kernels.threads import _chunks
+from sub2sub.compiled.common.threads import _chunks
 
 
 @st.composite

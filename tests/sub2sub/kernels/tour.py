@@ -22,7 +22,7 @@ import numpy as np
 
 from hierarchy.camcast import Communities, TopicSettings, parameters
 from hierarchy.camcast import disseminate as camcast
-from hierarchy.camcast.tables import StaticTables, thin
+from hierarchy.compiled.camcast.tables import StaticTables, thin
 from hierarchy.gossip import GossipBroadcast, GossipMulticast, HierarchicalBroadcast
 from hierarchy.hpmcast import AddressSpace, Gossip, Hierarchy
 from hierarchy.hpmcast import disseminate as hpmcast
@@ -34,19 +34,25 @@ from hierarchy.topics import NestedRanges, TopicTree
 from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn, Crash, Leave, Loss, Partition, Recover, Resubscribe
 from sims.observers import RingCompleteness
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.events.publishing import PublisherSettings, find_entry
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.publishing import find_entry
+from sub2sub.compiled.ring.layer import Partner
 from sub2sub.geometry.boxes import subtract
 from sub2sub.geometry.matching import match
 from sub2sub.geometry.regions import minimal_regions
 from sub2sub.overlay.forgetting import forget
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.ring.layer import Partner, RingSettings
+from sub2sub.peers.settings import (
+    DisseminationSettings,
+    OverlaySettings,
+    PublisherSettings,
+    RingSettings,
+    Tie,
+)
 from sub2sub.rings.selection import select_ring
 from sub2sub.rings.true_rings import ring_neighbours, true_rings
-from sub2sub.vicinity.proximity import Tie
 from workloads import named
 
 Results = Iterator[tuple[str, Any]]

@@ -17,21 +17,20 @@ from typing import Any
 
 import numpy as np
 
-from sub2sub.cyclon import rules as cyclon
-from sub2sub.cyclon.rendezvous import STREAM as RENDEZVOUS
-from sub2sub.kernels.dice import Dice
+from sub2sub.compiled.common.views import peer_of
+from sub2sub.compiled.cyclon.rendezvous import STREAM as RENDEZVOUS
+from sub2sub.compiled.ring.probing import STREAM as PROBING
+from sub2sub.compiled.ring.probing import TRIES
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core, Draws
 from sub2sub.live.core.settings import CoreSettings
-from sub2sub.overlay.descriptors import Descriptor
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.views import peer_of
-from sub2sub.ring import exchange as ring
-from sub2sub.ring.probing import STREAM as PROBING
-from sub2sub.ring.probing import TRIES
-from sub2sub.ring.tombstones import slot_of
-from sub2sub.vicinity import rules as vicinity
+from sub2sub.peers import cyclon, ring, vicinity
+from sub2sub.peers.descriptors import Descriptor
+from sub2sub.peers.draws import Dice
+from sub2sub.peers.settings import OverlaySettings
+from sub2sub.peers.verification import slot_of
 from tests.sub2sub.overlay.engine import copies, reaches, row
 from tests.sub2sub.overlay.histories import links_of
 
@@ -64,10 +63,8 @@ class Lockstep:
         def deliver(event: m.Event) -> None:
             self.delivered.append((i, event.name))
 
-        core = Core(
-            self.peers[i], deliver, CoreSettings(overlay=self.settings, wary=False), now=now, phase=i + now
-        )
-        core.ring.slot_of = lambda id: int(slot_of(self.number[id]))
+        core = Core(self.peers[i], deliver, CoreSettings(overlay=self.settings), now=now, phase=i + now)
+        core.ring.tombstones.slot_of = lambda id: int(slot_of(self.number[id]))
         core.ring_exchanges.questions = 1  # one after the other, as in the simulator
         return core
 

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from sub2sub.live.net.warmup import warm_up
 from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 
@@ -21,7 +20,6 @@ def live(test: Callable[[], Awaitable[None]]) -> None:
         async with asyncio.timeout(HARD_LIMIT):
             await test()
 
-    warm_up()
     asyncio.run(bounded())
 
 
@@ -33,7 +31,6 @@ def live_virtually(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
         async with asyncio.timeout(HARD_LIMIT):
             await network.machine("127.0.0.1").start(test())
 
-    warm_up()
     loop = VirtualLoop(network)
     loop.run(bounded())
     assert not loop.broken

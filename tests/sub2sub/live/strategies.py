@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sub2sub.live.core import messages as m
 from sub2sub.live.wire.format import MAX_AGE
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
 
 numbers = st.integers(0, 2**64 - 1)
 # Few IDs, so that lies meet the truth.

@@ -10,15 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sub2sub.cyclon.settings import CyclonSettings
-from sub2sub.events.dissemination import STREAM, DisseminationSettings, disseminate
-from sub2sub.kernels.dice import Dice
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.live.core import messages as m
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.overlay import OverlaySettings
-from sub2sub.ring.settings import Partner, RingSettings
-from sub2sub.vicinity.proximity import Tie
-from sub2sub.vicinity.settings import VicinitySettings
+from sub2sub.peers.draws import Dice
+from sub2sub.peers.forwarding import STREAM
+from sub2sub.peers.settings import (
+    CyclonSettings,
+    DisseminationSettings,
+    OverlaySettings,
+    Partner,
+    RingSettings,
+    Tie,
+    VicinitySettings,
+)
 from tests.sub2sub.live.lockstep import Lockstep, overlay_of, simulated_views
 from tests.sub2sub.ring.held import held_by, make_older
 

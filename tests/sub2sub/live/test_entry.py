@@ -1,20 +1,14 @@
-"""How a publisher finds its way among silent and lying peers, and whom it begins with."""
+"""How a publisher finds its way among silent peers, and whom it begins with."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import closing
 
 import pytest
 
 from sub2sub.errors import InputError
-from sub2sub.events.publishing import PublisherSettings
-from sub2sub.events.walk import Walk
 from sub2sub.live import Node
-from sub2sub.live.core import messages as m
-from sub2sub.live.net.entry import MOST, EntrySearch
-from sub2sub.live.wire.format import PROTOCOL, Frame, encode
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live, live_virtually, until
 
 
@@ -99,56 +93,6 @@ def test_after_an_event_was_not_answered_nobody_is_handed_it_at_that_address() -
     live_virtually(test)
 
 
-def test_an_event_is_handed_to_two_entries_so_that_one_cannot_swallow_it() -> None:
-    """One of two peers takes it and passes nothing on; whichever is asked first, both get it."""
-
-    async def test() -> None:
-        swallowed: list[bytes] = []
-
-        async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            with closing(writer):
-                while prefix := await reader.read(4):
-                    frame = PROTOCOL.decode(await reader.readexactly(PROTOCOL.size_of(prefix)))
-                    name = frame.message.name
-                    swallowed.append(name)
-                    writer.write(encode(Frame(frame.sender, frame.to, m.Taken(name, took=True))))
-
-        server = await asyncio.start_server(swallow, "127.0.0.1", 0)
-        liar = Descriptor.of(7, [0.0], [1.0], server.sockets[0].getsockname())
-        heard: list[bytes] = []
-        async with Node(attributes=1, period=0.05) as alice:
-            own = (await alice.subscribe([0.0], [1.0], lambda event: heard.append(event.name))).own
-            async with Node(attributes=1) as publisher:
-                for contacts in ([liar, own], [own, liar]):
-                    publisher.contacts = contacts
-                    name = (await publisher.publish([0.5])).name
-                    await until(lambda name=name: name in heard and name in swallowed)
-        server.close()
-
-    live(test)
-
-
-def test_the_two_entries_are_at_different_hosts_where_there_are_any() -> None:
-    async def search(hosts: list[str]) -> list[str]:
-        event, handed = m.Event(bytes(16), (0.5,), 0, b""), list[str]()
-
-        async def take(peer: Descriptor, event: m.Event | None) -> m.Taken:
-            handed.append(peer.address[0])
-            return m.Taken(bytes(16), took=True)
-
-        walk = Walk((0.5,), PublisherSettings())
-        walk.learn(Descriptor.of(1 + k, [0.0], [1.0], (host, 1)) for k, host in enumerate(hosts))
-        await EntrySearch(event, walk, take, hedge=5.0).run()
-        return handed
-
-    async def test() -> None:
-        liar, honest = "192.0.2.1", "192.0.2.2"
-        assert await search([liar, liar, liar, honest]) == [liar, honest]
-        assert await search([liar] * 9) == [liar] * MOST
-
-    live(test)
-
-
 def test_several_contacts_are_asked_and_one_has_to_answer() -> None:
     async def test() -> None:
         async with Node(attributes=1) as one, Node(attributes=1) as two:
@@ -163,11 +107,3 @@ def test_several_contacts_are_asked_and_one_has_to_answer() -> None:
                 Node(attributes=1, contact=wrong)  # type: ignore[arg-type]
 
     live(test)
-
-
-def test_contacts_are_of_several_hosts() -> None:
-    node = Node(attributes=1)
-    honest = [Descriptor.of(k, [0.0], [1.0], (f"192.0.2.{k}", 1)) for k in range(1, 9)]
-    lies = [Descriptor.of(100 + k, [0.0], [1.0], ("198.51.100.1", k)) for k in range(1, 100)]
-    node._keep([*honest, *lies])
-    assert {peer.id for peer in honest} < {peer.id for peer in node.contacts}

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from sub2sub.events.recent_events import RecoverySettings
 from sub2sub.live import CoreSettings, Node
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.event_recovery import ASKED
@@ -15,6 +14,7 @@ from sub2sub.live.core.live_peer import Core
 from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
+from sub2sub.peers.settings import RecoverySettings
 from tests.sub2sub.live.test_core import OWN, draws, peer
 
 EVENT = m.Event(b"e" * 16, (0.5,), 0, b"data")
@@ -28,30 +28,11 @@ def settings(history: int) -> CoreSettings:
 
 
 def core(history: int = 10) -> Core:
-    made = Core(OWN, lambda event: None, replace(settings(history), wary=False), unit=100)
+    made = Core(OWN, lambda event: None, settings(history), unit=100)
     made.clock.tick()
     for each in (A, B):
         made.receive(m.Hello(each), each.id, DRAWS)
     return made
-
-
-def lacking(made: Core, names: list[bytes], teller: str) -> tuple[bytes, ...]:
-    [send] = made.receive(m.Digest(1, tuple(names), (0,) * len(names)), A.id, DRAWS, teller)
-    assert isinstance(send.message, m.Lacking)
-    return send.message.names
-
-
-def test_a_peer_that_announces_events_and_sends_none_does_not_stop_recovery_from_others() -> None:
-    """Only the first peer that announced an event was asked, and 16 digests filled the memory."""
-    made = Core(OWN, lambda event: None, settings(10), unit=100)
-    for teller, asked in (("10.9.9.9", True), ("10.9.9.9", False), ("10.0.0.1", True), ("10.0.0.2", True)):
-        assert lacking(made, [EVENT.name], teller) == ((EVENT.name,) if asked else ())
-    assert lacking(made, [EVENT.name], "10.0.0.3") == (), "an event is asked for a few times only"
-    for k in range(20):
-        names = [(1000 * k + j).to_bytes(16, "big") for j in range(m.MAX_NAMES)]
-        told = lacking(made, names, "10.9.9.9")
-    assert told == ()
-    assert len(lacking(made, [b"y" * 16], "10.0.0.1")) == 1
 
 
 def digests(sends: list[m.Send]) -> dict[int, m.Digest]:
@@ -141,7 +122,7 @@ def test_a_node_that_was_cut_off_recovers_the_events_it_missed(history: int) -> 
     async def live() -> None:
         nodes: list[tuple[Machine, Node]] = []
         for number in range(8):
-            machine = network.machine(f"10.0.0.{number}")
+            machine = network.machine(f"127.0.0.{number}")
             contact = nodes[0][1].address if nodes else None
             node = Node(1, contact, (machine.host, 7000), settings=settings(history), seed=number + 1)
             nodes.append((machine, node))
@@ -158,7 +139,7 @@ def test_a_node_that_was_cut_off_recovers_the_events_it_missed(history: int) -> 
         await asyncio.sleep(2.5)
         assert 5 not in heard
         nodes[5][0].crash(silent=True)
-        machine = network.machine("10.0.0.5")
+        machine = network.machine("127.0.0.5")
         node = Node(1, nodes[0][1].address, (machine.host, 7000), settings=settings(history), seed=99)
 
         async def again() -> None:

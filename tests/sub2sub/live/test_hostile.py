@@ -1,4 +1,4 @@
-"""Nodes among misbehaving, slow and lying peers: nothing crashes, what others can cost is bounded."""
+"""Nodes among misbehaving and slow peers: nothing crashes, what others can cost is bounded."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from sub2sub.live import Limits, Node
-from sub2sub.live.core.messages import Ask, Event, Hello, Join, Mentions, Message, Probe, Ring, Taken
+from sub2sub.live.core.messages import Ask, Event, Join, Mentions, Message, Probe, Ring, Taken
 from sub2sub.live.wire.format import Frame, decode, encode, size_of
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live, live_virtually, until
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -27,7 +27,7 @@ def against(
     limits: Limits | None = None,
     run: Callable[[Callable[[], Coroutine[Any, Any, None]]], None] = live,
 ) -> None:
-    """Let a stranger attack a node, then see that the node still serves others."""
+    """Let somebody do harm to a node, then see that the node still serves others."""
 
     async def test() -> None:
         async with Node(attributes=1, period=0.05, limits=limits) as node:
@@ -99,7 +99,7 @@ def test_silence_ends_a_connection() -> None:
 def test_connections_beyond_the_limit_are_closed() -> None:
     async def attack(node: Node, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         more = [await asyncio.open_connection(*node.address) for _ in range(8)]
-        await until(lambda: node.connections.counts["refused"] >= 5)
+        await until(lambda: node.connections.counts["closed for room"] >= 5)
         for _, other in more:
             other.close()
         await until(lambda: len(node.connections._incoming) <= 1)
@@ -143,22 +143,6 @@ def test_a_replayed_event_is_delivered_once() -> None:
             assert (await read(reader)).message == Taken(event.name, took=True)
         assert node.counts["delivered"] == 1
         assert node.counts["duplicates"] == 4
-
-    against(attack)
-
-
-def test_lies_about_ids_and_addresses_are_outlived() -> None:
-    async def attack(node: Node, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        (own,) = node.subscriptions
-        core = node.subscriptions[own].core
-        for k in range(20):  # neighbours right beside the victim, nobody there
-            liar = Descriptor.of((own + 1 + k) % 2**64, [0.0], [1.0], ("127.0.0.1", 1))
-            writer.write(frame(Hello(liar), own, liar.id))
-        writer.write(frame(Join(7), own))
-        await read(reader)
-        await until(lambda: core.counts["failed"] > 0)
-        assert not core.ring.view, "nobody is taken up unless it answers"
-        await until(lambda: not core.ring.asking)
 
     against(attack)
 

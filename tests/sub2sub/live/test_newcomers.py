@@ -14,7 +14,7 @@ from sub2sub.live.core.ring_exchanges import VERIFICATIONS
 from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
 from tests.sub2sub.live.test_core import OWN, draws, peer
 
 PARTNER, NEAR, FAR = peer(9), peer(8), peer(7)  # all want everything, as OWN does
@@ -23,7 +23,7 @@ DRAWS = draws()
 
 
 def core() -> Core:
-    made = Core(OWN, lambda event: None, CoreSettings(wary=False), unit=100)
+    made = Core(OWN, lambda event: None, CoreSettings(), unit=100)
     made.clock.tick()
     made.receive(m.Hello(PARTNER), PARTNER.id, DRAWS)
     return made
@@ -113,7 +113,7 @@ class World:
 
     async def enter(self, number: int) -> Node:
         contact = self.nodes[0][1].address if self.nodes else None
-        machine = self.network.machine(f"10.0.0.{number}")
+        machine = self.network.machine(f"127.0.0.{number}")
         node = Node(1, contact, (machine.host, 7000), settings=self.settings, seed=number + 1)
         self.nodes.append((machine, node))
 

@@ -11,7 +11,7 @@ import pytest
 from sub2sub.errors import InputError
 from sub2sub.live import Node, Received
 from sub2sub.live.wire.format import UNIT
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live, live_virtually, until
 
 

@@ -12,16 +12,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.events.publishing import PublisherSettings
-from sub2sub.events.walk import Move, Walk
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import Clock
 from sub2sub.live.core.live_peer import PATIENT, Core, Draws
 from sub2sub.live.core.settings import CoreSettings
-from sub2sub.overlay.descriptors import Descriptor, Link
-from sub2sub.overlay.overlay import OverlaySettings
-from sub2sub.ring.peer import RingLink
+from sub2sub.peers.descriptors import Descriptor, Link
+from sub2sub.peers.publisher import Move, Walk
+from sub2sub.peers.ring import RingLink
+from sub2sub.peers.settings import DisseminationSettings, OverlaySettings, PublisherSettings
 from tests.sub2sub.live.test_core import OWN, draws, peer
 from tests.sub2sub.overlay.engine import FigureThree
 
@@ -32,7 +30,7 @@ EVENT = m.Event(bytes(16), (0.5,), 0, b"")
 def core(patience: int, unit: int, **ring: object) -> Core:
     overlay = OverlaySettings()
     overlay = replace(overlay, ring=replace(overlay.ring, **{"max_age": 0, "drop_failed": True, **ring}))
-    settings = CoreSettings(overlay, DisseminationSettings(shortcuts=0), patience, wary=False)
+    settings = CoreSettings(overlay, DisseminationSettings(shortcuts=0), patience)
     made = Core(OWN, lambda event: None, settings, unit=unit)
     made.clock.tick()
     return made
@@ -110,7 +108,6 @@ def test_an_exchange_fails_after_patience_cycles_of_silence_and_not_before(
 def test_where_answers_come_late_they_are_waited_for_longer_but_not_for_ever() -> None:
     patience = 2
     made = core(patience, 100)
-    made.settings = replace(made.settings, wary=True)
 
     def cycles_until_failure() -> int:
         made.near.view = [Link(PARTNER, made.now)]

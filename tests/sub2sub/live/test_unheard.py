@@ -13,7 +13,7 @@ from sub2sub.live.virtual.conditions import Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from tests.sub2sub.live.test_costs import frame
 
-HERE, THERE = ("10.0.0.1", 7000), ("10.0.0.2", 7000)
+HERE, THERE = ("127.0.0.1", 7000), ("127.0.0.2", 7000)
 
 
 @pytest.mark.parametrize(("asked", "lost"), [(m.Leave(), ["event"]), (m.Join(1), [])])
@@ -33,7 +33,7 @@ def test_what_nobody_answers_is_reported_when_its_connection_is_reset(
         await there.start(other.open())
 
         async def post(message: m.Message, name: str, unanswered: bool) -> None:
-            node.connections.post(THERE, frame(message), partial(failed.append, name), "", unanswered)
+            node.connections.post(THERE, frame(message), partial(failed.append, name), unanswered)
             await asyncio.sleep(1.0)
 
         await here.start(post(m.Leave(), "event", unanswered=True))

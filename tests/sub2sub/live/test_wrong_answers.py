@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.live import Node
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.core.ring_exchanges import VERIFICATIONS
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.wire.format import Frame, encode
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
+from sub2sub.peers.settings import DisseminationSettings
 from tests.sub2sub.live.loopback import live, until
 from tests.sub2sub.live.test_core import acquaint, draws, sound
 
@@ -33,7 +33,8 @@ def test_answers_of_another_kind_leave_a_question_open_until_it_is_given_up() ->
     """Candidates that answered so were taken to be asked for ever, and after 17 nobody could be asked."""
     made = core()
     for k in range(2 * VERIFICATIONS):
-        for send in made.receive(m.Hello(peer(10 + k)), 10 + k, draws()):
+        told = m.Mentions((peer(10 + k),), (1,))  # nobody heard from it in this cycle: it has to answer
+        for send in made.receive(m.Ring(1, peer(5), m.Mentions(), told), 5, draws()):
             if isinstance(send.message, m.Probe):
                 made.receive(m.NearBack(send.message.exchange, m.Mentions()), 10 + k, draws())
     for _ in range(12):
@@ -69,18 +70,6 @@ def test_nobody_changes_to_the_peer_itself(kind: type[Any]) -> None:
             if isinstance(send.message, kind):
                 made.receive(m.Changed(send.message.exchange, OWN), liar.id, draws())
         sound(made)
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.{}.0.1", "localhost", "::ffff:127.0.0.1"])
-def test_strangers_that_are_said_to_be_on_this_machine_get_no_more_places_than_others(host: str) -> None:
-    """All peers of a machine share its loopback address; between machines nobody has it."""
-    links = m.Mentions(tuple(peer(100 + k, host.format(k)) for k in range(20)), (0,) * 20)
-    for own, few in ((OWN, True), (Descriptor.of(2**63, [0.0], [1.0], ("127.0.0.1", 1)), False)):
-        made = Core(own, lambda event: None)
-        made.receive(m.Near(1, links), 100, draws())
-        made.receive(m.Shuffle(2, links), 100, draws())
-        for view in (made.near.view, made.random.view):
-            assert (len(view) <= made.settings.of_a_host) == few
 
 
 def test_a_frame_that_cannot_be_handled_ends_its_connection_and_nothing_else() -> None:

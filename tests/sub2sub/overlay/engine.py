@@ -10,21 +10,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sub2sub.cyclon import rules as cyclon
-from sub2sub.cyclon.peer import CyclonPeer, Shuffle
-from sub2sub.cyclon.settings import CyclonSettings
-from sub2sub.kernels.dice import Dice
-from sub2sub.overlay.descriptors import Descriptor, Link
-from sub2sub.overlay.network import Network
-from sub2sub.ring import exchange as ring
-from sub2sub.ring.newcomer import Newcomer
-from sub2sub.ring.peer import RingPeer
-from sub2sub.ring.persistence import MEMORY, MISTAKE
-from sub2sub.ring.settings import RingSettings
-from sub2sub.ring.verification import Verification, Verify
-from sub2sub.vicinity import rules as vicinity
-from sub2sub.vicinity.peer import VicinityPeer
-from sub2sub.vicinity.settings import VicinitySettings
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.ring.probes import MEMORY, MISTAKE
+from sub2sub.peers import cyclon, ring, vicinity
+from sub2sub.peers.cyclon import CyclonPeer, Shuffle
+from sub2sub.peers.descriptors import Descriptor, Link
+from sub2sub.peers.draws import Dice
+from sub2sub.peers.newcomer import Newcomer
+from sub2sub.peers.ring import RingPeer
+from sub2sub.peers.settings import CyclonSettings, RingSettings, VicinitySettings
+from sub2sub.peers.verification import Verification, Verify
+from sub2sub.peers.vicinity import VicinityPeer
 from tests.sub2sub.geometry import naive
 
 Row = list[tuple[int, int]]

@@ -8,11 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sub2sub.cyclon.settings import CyclonSettings
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import peer_of, stamp_of
-from sub2sub.vicinity.proximity import Tie
-from sub2sub.vicinity.settings import VicinitySettings
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.views import peer_of, stamp_of
+from sub2sub.peers.settings import CyclonSettings, Tie, VicinitySettings
 from tests.sub2sub.geometry import naive
 from tests.sub2sub.overlay.engine import Row
 

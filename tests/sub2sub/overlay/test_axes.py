@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from sims.engine import Simulation
 from sims.engine.faults import Churn
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.publishing import find_entry
+from sub2sub.compiled.vicinity.proximity import overlap
 from sub2sub.errors import InputError
-from sub2sub.events.publishing import find_entry
 from sub2sub.geometry.widths import typical_widths
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.vicinity.proximity import overlap
+from sub2sub.peers.settings import OverlaySettings
 
 LONG = 2.0**40
 

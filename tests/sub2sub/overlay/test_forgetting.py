@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.common.views import FREE
+from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.overlay.forgetting import drop_ring_links, forget
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.views import FREE
+from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
 
 EVENTS = np.random.default_rng(2).random((200, 2))
 

@@ -14,13 +14,13 @@ from hierarchy.shared import SharedOverlay, SharedSettings
 from sims.engine import Simulation
 from sims.engine.faults import Churn, Join, Resubscribe
 from sub2sub import Overlay, OverlaySettings, Population
+from sub2sub.compiled.common.growth import grow, make_room
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import disseminate
-from sub2sub.events.recent_events import RecoverySettings
-from sub2sub.overlay.growth import grow, make_room
-from sub2sub.overlay.links import Links
 from sub2sub.overlay.per_peer import PerPeer
 from sub2sub.overlay.stack import Stack
+from sub2sub.peers.settings import RecoverySettings
 
 Made = Callable[[Population], Any]
 

@@ -12,13 +12,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from sub2sub.events.audience import audience
-from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.events.outcome import Outcome
-from sub2sub.events.publishing import find_entry
-from sub2sub.overlay.links import Links
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.audience import audience
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.compiled.events.publishing import find_entry
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
+from sub2sub.peers.settings import DisseminationSettings
 
 FIRST, SPARE = 20, 40
 QUIET = 80  # cycles after which a healed overlay has settled

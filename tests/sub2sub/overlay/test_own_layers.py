@@ -22,8 +22,8 @@ from sub2sub import (
     Stack,
     disseminate,
 )
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.overlay.feed import Fed
+from sub2sub.compiled.common.feed import Fed
+from sub2sub.compiled.cyclon.layer import Cyclon
 
 
 class Overlapping(PerPeer):

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.overlay.layer import Layer, LayerBase, SavedState
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.layer import Layer, LayerBase, SavedState
+from sub2sub.compiled.common.network import Network
 
 
 class _Rows(NamedTuple):

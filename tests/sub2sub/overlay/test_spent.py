@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sub2sub.kernels.threads import threads as all_threads
-from sub2sub.kernels.threads import use_threads
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.compiled.common.threads import threads as all_threads
+from sub2sub.compiled.common.threads import use_threads
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
+from sub2sub.peers.settings import OverlaySettings
 
 
 def grown(loss: float, settings: OverlaySettings | None = None) -> Overlay:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sub2sub import Overlay, Population
-from sub2sub.kernels.threads import share_out, threads, use_threads
-from sub2sub.overlay import turns
-from sub2sub.overlay.turns import NOBODY, exchange_in_waves, waves
+from sub2sub.compiled.common import turns
+from sub2sub.compiled.common.threads import share_out, threads, use_threads
+from sub2sub.compiled.common.turns import NOBODY, exchange_in_waves, waves
 
 
 @st.composite

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sub2sub.cyclon.layer import Cyclon
-from sub2sub.cyclon.settings import CyclonSettings
-from sub2sub.kernels.randomness import cycle_key, peer_key
-from sub2sub.overlay import views
-from sub2sub.overlay.network import Network
-from sub2sub.vicinity.layer import Vicinity
-from sub2sub.vicinity.proximity import Tie, packed_boxes
-from sub2sub.vicinity.settings import VicinitySettings
+from sub2sub.compiled.common import views
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import peer_key
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.compiled.vicinity.layer import Vicinity
+from sub2sub.compiled.vicinity.proximity import packed_boxes
+from sub2sub.peers.draws import cycle_key
+from sub2sub.peers.settings import CyclonSettings, Tie, VicinitySettings
 
 ROOT = Path(__file__).parents[3]
 LOW = 0xFFFFFFFF

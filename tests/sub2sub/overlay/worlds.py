@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import empty_views
-from sub2sub.vicinity.proximity import packed_boxes
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.views import empty_views
+from sub2sub.compiled.vicinity.proximity import packed_boxes
 from tests.sub2sub.events.engine import Peer
 from tests.sub2sub.geometry import naive
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.ring.layer import Ring
-from sub2sub.ring.pool import MET, PEER, SINCE, STAMP
+from sub2sub.compiled.ring.layer import Ring
+from sub2sub.compiled.ring_views.pool import MET, PEER, SINCE, STAMP
 
 
 def held_by(layer: Ring) -> list[list[tuple[int, int, int, int]]]:

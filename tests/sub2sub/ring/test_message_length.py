@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sub2sub.overlay.links import Links
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.ring.message_length import links_held, links_per_message
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
-from sub2sub.ring.message_length import links_held, links_per_message
+from sub2sub.peers.descriptors import DESCRIPTOR, HEADER, RANGE
+from sub2sub.peers.settings import OverlaySettings
 from sub2sub.rings.selection import select_ring
 from workloads import named
 
@@ -74,7 +75,7 @@ def test_a_sample_is_right_on_average(overlay: Overlay) -> None:
 def test_bytes_are_those_of_headers_own_descriptors_and_links(
     overlay: Overlay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sub2sub.ring.layer.links_per_message", lambda *_: 2.5)
+    monkeypatch.setattr("sub2sub.compiled.ring.layer.links_per_message", lambda *_: 2.5)
     ring = overlay.step(9)["ring"]
     exchanged = ring["messages"] - ring["hellos"] - ring["verifying"]
     links = exchanged + ring["hellos"] + round(2.5 * exchanged)

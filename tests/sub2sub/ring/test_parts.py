@@ -11,18 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sub2sub.geometry import labels as labels_module
-from sub2sub.geometry.cover import ask
-from sub2sub.geometry.labels import Labels
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.memory import LANES32
-from sub2sub.overlay.network import Network
-from sub2sub.ring.offers import consider, note
-from sub2sub.ring.pool import MARGIN, STAMP, compact, empty_pool, place_of
-from sub2sub.ring.probes import Probes
-from sub2sub.ring.scratch import new_scratch, prepare
-from sub2sub.ring.settings import RingSettings, StepSettings
-from sub2sub.ring.shadow import (
+from sub2sub.compiled.common.memory import LANES32
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.machinery.compilation import kernel
+from sub2sub.compiled.ring.message_length import new_space
+from sub2sub.compiled.ring.offers import consider, note
+from sub2sub.compiled.ring.probes import Probes
+from sub2sub.compiled.ring.settings import StepSettings
+from sub2sub.compiled.ring_views import labels as labels_module
+from sub2sub.compiled.ring_views.cover import ask
+from sub2sub.compiled.ring_views.labels import Labels
+from sub2sub.compiled.ring_views.pool import MARGIN, STAMP, compact, empty_pool, place_of
+from sub2sub.compiled.ring_views.scratch import new_scratch, prepare
+from sub2sub.compiled.ring_views.shadow import (
     CELLS,
     cell_piece,
     depth_code,
@@ -31,8 +32,8 @@ from sub2sub.ring.shadow import (
     new_frame,
     touched_cells,
 )
-from sub2sub.ring.view import is_hidden, remove
-from sub2sub.rings.selection import new_space
+from sub2sub.compiled.ring_views.view import is_hidden, remove
+from sub2sub.peers.settings import RingSettings
 from tests.sub2sub.geometry import naive
 
 SIDE = 6  # points along an attribute in the tests that go through all of them
@@ -156,7 +157,7 @@ def _cells(boxes, shadow, t, x, frame, pieces):
 
 
 def cell_of(point: NDArray[np.int64], box: NDArray[np.int32], frame: Any) -> int:
-    """The cell that holds a point, as `sub2sub.ring.shadow` defines cells."""
+    """The cell that holds a point, as `sub2sub.compiled.ring_views.shadow` defines cells."""
     cell, shift = 0, 0
     for k in range(box.shape[1]):
         count, bits = int(frame.bounds[3, k]), int(frame.bounds[5, k])

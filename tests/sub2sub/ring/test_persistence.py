@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from sims.reproduce.sub2sub.setting import Setting, start
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
-from sub2sub.ring.persistence import MISTAKE, tries_for
+from sub2sub.compiled.ring.probes import MISTAKE, tries_for
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.peers.settings import OverlaySettings
 
 
 def test_enough_copies_are_sent_that_all_are_rarely_lost() -> None:

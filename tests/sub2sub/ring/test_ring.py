@@ -12,20 +12,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.views import FREE, empty_views, link
+from sub2sub.compiled.ring.layer import Ring
+from sub2sub.compiled.ring_views import labels
+from sub2sub.compiled.ring_views.thread_space import StepSpace
+from sub2sub.compiled.vicinity.proximity import packed_boxes
 from sub2sub.errors import InputError
-from sub2sub.geometry import labels
-from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.overlay.forgetting import drop_ring_links
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.views import FREE, empty_views, link
-from sub2sub.ring.layer import Partner, Ring, RingSettings
-from sub2sub.ring.need import Need
-from sub2sub.ring.peer import RingPeer
-from sub2sub.ring.thread_space import StepSpace
+from sub2sub.peers.descriptors import Descriptor, Link
+from sub2sub.peers.need import Need
+from sub2sub.peers.ring import RingPeer
+from sub2sub.peers.settings import OverlaySettings, Partner, RingSettings
 from sub2sub.rings.selection import select_ring
-from sub2sub.vicinity.proximity import packed_boxes
 from tests.sub2sub.geometry import naive
 from tests.sub2sub.geometry.populations import Population as Boxes
 from tests.sub2sub.geometry.populations import populations

@@ -7,6 +7,8 @@ point on the grid of all coordinates, and shapely in the plane.
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sub2sub import InputError, select_ring
+from sub2sub.rings import selection as ring_selection
 from tests.sub2sub.geometry import naive
 from tests.sub2sub.geometry.populations import Population, populations
 
@@ -283,3 +286,63 @@ def test_input_that_makes_no_sense_is_refused_with_its_row(change: dict[str, Any
     select_ring(**ONE)
     with pytest.raises(InputError, match="^" + message):
         select_ring(**{**ONE, **change})
+
+
+@settings(max_examples=200)
+@given(populations(st.integers(1, 6), 20, least=2))
+def test_a_few_candidates_are_selected_in_plain_python_as_many_are_by_compiled_code(
+    population: Population,
+) -> None:
+    in_python = selection(population)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ring_selection, "FEW", 0)
+        assert selection(population) == in_python
+
+
+@pytest.mark.parametrize("d", [1, 3, 6])
+def test_a_few_more_candidates_are_selected_alike(d: int) -> None:
+    population = random_population(d, 150, d)
+    compiled = selection(population)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ring_selection, "FEW", 150)
+        assert selection(population) == compiled
+
+
+FIRST_CALL = """
+import sys
+import numpy as np
+from sub2sub import select_ring
+low = np.random.default_rng(1).random((101, 3))
+select_ring(low[0], low[0] + 0.5, 7, low[1:], low[1:] + 0.5, np.arange(100) + 8)
+print([name for name in sys.modules if name.split(".")[0] in ("numba", "llvmlite")])
+"""
+
+
+def test_a_first_call_with_a_hundred_candidates_loads_no_compiler() -> None:
+    done = subprocess.run([sys.executable, "-c", FIRST_CALL], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+USED = """
+import pkgutil, sys
+from importlib import import_module
+import numpy as np
+import sub2sub.geometry, sub2sub.rings
+for package in (sub2sub.geometry, sub2sub.rings):
+    for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        import_module(module.name)
+from sub2sub import match, minimal_regions, ring_neighbours, select_ring, true_rings
+low = np.random.default_rng(1).random((201, 2))
+ids = np.arange(200) + 8
+select_ring(low[0], low[0] + 0.5, 7, low[1:], low[1:] + 0.5, ids)
+match(low, low + 0.5, low)
+minimal_regions(low[:5], low[:5] + 0.5)
+true_rings(low[1:], low[1:] + 0.5, ids, low)
+ring_neighbours(7, low[1:], low[1:] + 0.5, ids, low)
+print(sorted(name for name in sys.modules if name.startswith("sub2sub.compiled.machinery.")))
+"""
+
+
+def test_geometry_and_rings_load_nothing_that_changes_numba() -> None:
+    done = subprocess.run([sys.executable, "-c", USED], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

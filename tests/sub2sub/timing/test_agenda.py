@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sub2sub.timing.agenda import again, clear, departure, forget, new_agenda, offer, take
-from sub2sub.timing.latency import Clock
-from sub2sub.timing.settings import Timing
+from sub2sub.compiled.timing.agenda import again, clear, departure, forget, new_agenda, offer, take
+from sub2sub.compiled.timing.latency import Clock
+from sub2sub.compiled.timing.settings import Timing
 
 CLOCK = Clock.of(Timing(latency="constant", bandwidth=8.0, event_bytes=1000), np.arange(30))
 HOPS = Clock.of(None, np.arange(30))

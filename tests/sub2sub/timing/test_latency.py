@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sub2sub.compiled.timing.latency import Clock, latency, next_beat, seeded, travel
+from sub2sub.compiled.timing.settings import Timing
 from sub2sub.errors import InputError
-from sub2sub.timing.latency import Clock, latency, next_beat, seeded, travel
-from sub2sub.timing.settings import Timing
 
 HALF = np.uint64(1 << 63)  # the bits of one half
 

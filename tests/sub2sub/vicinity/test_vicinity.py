@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sub2sub.cyclon.layer import Cyclon
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.views import FREE
+from sub2sub.compiled.cyclon.layer import Cyclon
+from sub2sub.compiled.vicinity.layer import Vicinity
+from sub2sub.compiled.vicinity.proximity import overlap, packed_boxes, proximity
 from sub2sub.errors import InputError
-from sub2sub.overlay.network import Network
-from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
-from sub2sub.overlay.views import FREE
-from sub2sub.vicinity.layer import Vicinity
-from sub2sub.vicinity.peer import squared_distance
-from sub2sub.vicinity.proximity import Tie, overlap, packed_boxes, proximity
-from sub2sub.vicinity.settings import VicinitySettings
+from sub2sub.peers.descriptors import DESCRIPTOR, HEADER, RANGE
+from sub2sub.peers.settings import Tie, VicinitySettings
+from sub2sub.peers.vicinity import squared_distance
 from tests.sub2sub.geometry import naive
 from tests.sub2sub.geometry.populations import Population, populations
 from tests.sub2sub.overlay.engine import CyclonEngine, VicinityEngine, descriptors, row

@@ -55,3 +55,13 @@ def test_nothing_has_the_name_when_the_disk_refuses_to_flush(
     with pytest.raises(OSError, match="disk"):
         write_text(tmp_path / "a.txt", "text")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_attempts_at_a_file_write_to_drafts_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "part-00000.parquet"
+    with atomic_write(path) as first, atomic_write(path) as second:
+        assert first != second
+        first.write_text("one")
+        second.write_text("two")
+    assert path.read_text() == "one"
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]

@@ -17,14 +17,9 @@ from sims.engine.checkpoint import load_checkpoint, save_checkpoint
 from sims.runs.folder import RunFolder, RunWriter
 from sims.runs.runner import run_experiment
 from sub2sub.errors import InputError
-from workloads.files.checked import read_groups, read_parquet, read_schema, write_parquet
+from workloads.files.checked import read_parquet, read_schema, write_parquet
 from workloads.files.places import file_name
-from workloads.folder.layout import open_workload, read_rows
-from workloads.folder.steps import completed
 from workloads.folder.tables import Rows
-from workloads.generate.generate import generate
-from workloads.match.rings import _write_rings
-from workloads.spec.catalogue import named
 from workloads.statistics.per_run import values_of_tables
 
 
@@ -61,38 +56,10 @@ def test_a_flipped_bit_in_the_footer_is_found_wherever_it_is(tmp_path: Path) -> 
     assert read_parquet(file).equals(table)
 
 
-def test_links_in_a_folder_lead_nowhere_else(tmp_path: Path) -> None:
-    out, elsewhere, spec = tmp_path / "w", tmp_path / "elsewhere", named("uniform-2")
-    generate(spec, 100, 0, seed=1, out=out)
-    elsewhere.mkdir()
-    (elsewhere / "mine.txt").write_text("mine")
-    shutil.rmtree(out / "subscriptions")
-    (out / "subscriptions").symlink_to(elsewhere)
-    generate(spec, 100, 0, seed=1, out=out, overwrite=True)
-    assert [each.name for each in elsewhere.iterdir()] == ["mine.txt"]
-    run = tmp_path / "run"
-    with RunWriter.create(run, kind="run", name="test", seed=1):
-        pass
-    (run / "log.txt").unlink()
-    (run / "log.txt").symlink_to(elsewhere / "mine.txt")
-    with pytest.raises(InputError, match="expected a file, got a link"):
-        RunWriter.create(run, kind="run", name="test", seed=1, replace=True)
-    assert (elsewhere / "mine.txt").read_text() == "mine"
-
-
-def test_the_rows_of_a_workload_are_verified(tmp_path: Path) -> None:
-    generate(named("uniform-2"), 3000, 0, seed=1, out=tmp_path / "w")
-    (file,) = (tmp_path / "w" / "subscriptions").glob("*.parquet")
-    names = read_parquet(file).column_names
-    file.write_bytes(flipped(file.read_bytes(), file.stat().st_size // 2))
-    with pytest.raises(InputError, match="damaged"):
-        read_rows(file.parent, names, 0, 3000)
-
-
-def test_rings_and_tables_of_runs_are_verified(tmp_path: Path) -> None:
+def test_tables_of_runs_are_verified(tmp_path: Path) -> None:
     file = tmp_path / "rings.parquet"
     members = np.arange(4000)
-    _write_rings(file, range(2), np.array([1500, 2500]), members, members)
+    write_parquet(pa.table({"subscriber": members}), file, compression="none", use_dictionary=False)
     whole = file.read_bytes()
     assert values_of_tables(None, [file], [], ["subscriber"])["value"].tolist() == [members.mean()]
     file.write_bytes(flipped(whole, len(whole) // 2))
@@ -156,33 +123,6 @@ def test_names_in_files_lead_nowhere_else(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.parquet"))
 
 
-def test_what_a_killed_process_left_is_overwritten_when_that_is_wanted(tmp_path: Path) -> None:
-    out, spec = tmp_path / "w", named("uniform-2")
-    first = generate(spec, 1000, 10, seed=1, out=out)
-    (out / "manifest.json").unlink()  # as if it had been killed before the last step
-    with pytest.raises(InputError, match="--overwrite"):
-        generate(spec, 1000, 10, seed=1, out=out)
-    assert generate(spec, 500, 10, seed=1, out=out, overwrite=True).subscribers == 500
-    (out / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"notes\.txt"):
-        generate(spec, 500, 10, seed=1, out=out, overwrite=True)
-    assert first.folder == out
-
-
-def test_more_than_the_disk_holds_is_refused_with_the_estimate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    usage = shutil.disk_usage(tmp_path)._replace(free=10**9)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    with pytest.raises(InputError, match=r"about 6\.4 GB, 1\.0 GB are free"):
-        generate(named("uniform-3"), 100_000_000, 0, seed=1, out=tmp_path / "w")
-    assert not (tmp_path / "w").exists()
-    generate(named("uniform-2"), 100, 0, seed=1, out=tmp_path / "w")
-    with pytest.raises(InputError, match="GB are free"):
-        generate(named("uniform-3"), 100_000_000, 0, seed=1, out=tmp_path / "w", overwrite=True)
-    assert open_workload(tmp_path / "w").subscribers == 100  # it is as it was
-
-
 def test_a_manifest_that_lacks_a_field_is_one_line(tmp_path: Path) -> None:
     """To resume a run of somebody else ended in a KeyError."""
     experiment, out = experiment_from({"cycles": 2, "population": {"size": 20}}), tmp_path / "r"
@@ -206,20 +146,3 @@ def test_a_table_in_the_place_of_another_is_named(tmp_path: Path) -> None:
     shutil.copy(files[1], files[0])
     with pytest.raises(InputError, match=r"a\.parquet: expected the table 'a', it is 'b'"):
         run.table("a")
-
-
-def test_a_file_without_the_expected_columns_is_named(tmp_path: Path) -> None:
-    write_parquet(pa.table({"ring_id": [1]}), tmp_path / "part.parquet")
-    with pytest.raises(InputError, match=r"part\.parquet: expected the columns event, matches"):
-        read_groups(tmp_path / "part.parquet", [0], ["event", "matches"])
-
-
-@pytest.mark.parametrize(
-    "mark",
-    ["", "{", "[]", '{"rows": 1}', '{"rows": 1, "files": []}', '{"rows": 1, "files": {"part": 2}}',
-     '{"rows": 1, "files": {"part": "1"}}', '{"rows": 1, "files": {"../part": 1}}', "\xff"],
-)  # fmt: skip
-def test_a_damaged_mark_of_a_step_is_named(tmp_path: Path, mark: str) -> None:
-    (tmp_path / "_complete.json").write_text(mark, encoding="latin-1")
-    with pytest.raises(InputError, match=r"_complete\.json: expected the files of a step"):
-        completed(tmp_path)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import workloads
 from sub2sub.errors import InputError
-from workloads.folder.churn_table import churn_table
 from workloads.generate.churn import CHANGE, JOIN, LEAVE, Churn, Trace, changed
+from workloads.generate.churn_table import churn_table
 
 
 def states(trace: Trace, n: int, cycles: int) -> np.ndarray:

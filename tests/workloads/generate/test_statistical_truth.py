@@ -1,4 +1,4 @@
-"""What a spec file says is what the generated files hold, at significance 10^-4, across blocks and files."""
+"""What a spec file says is what the rows hold, at significance 10^-4, across blocks."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from pyarrow import csv, parquet
 from scipy import stats
 
-from workloads.folder.layout import Workload
-from workloads.generate.generate import generate
 from workloads.generate.rows import BLOCK
 from workloads.spec.files import load
 
@@ -77,18 +75,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def workload(folder: Path) -> Workload:
-    """Four files instead of one, so that repetition in files would show."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("workloads.folder.layout.ROWS_PER_FILE", BLOCK)
-        return generate(load(folder / "spec.toml"), ROWS, ROWS, 21, folder / "w", at_least=0)
-
-
-@pytest.fixture(scope="module")
-def centres(workload: Workload) -> NDArray[np.float64]:
-    table = parquet.read_table(workload.folder / "subscriptions")
-    assert len(list((workload.folder / "subscriptions").iterdir())) == 4
-    return np.stack([table[f"{name}_low"].to_numpy() for name in workload.names], axis=1)
+def centres(folder: Path) -> NDArray[np.float64]:
+    return load(folder / "spec.toml").subscriptions(ROWS, 21)[0]
 
 
 def shares(values: NDArray[np.float64], expected: dict[float, float]) -> float:
@@ -121,14 +109,13 @@ def test_correlated_attributes_keep_their_own_shapes(centres: NDArray[np.float64
     assert 2 * stats.norm.sf(abs(others)) > SIGNIFICANCE
 
 
-def test_events_fall_on_the_rows_of_their_table(workload: Workload) -> None:
-    table = parquet.read_table(workload.folder / "events")
-    points = np.stack([table[name].to_numpy() for name in workload.names], axis=1)
+def test_events_fall_on_the_rows_of_their_table(folder: Path) -> None:
+    points = load(folder / "spec.toml").candidates(21, 0, ROWS)
     assert shares(points[:, 0], {10.0: 1 / 3, 20.0: 1 / 3, 50.0: 1 / 3}) > SIGNIFICANCE
     assert set(map(tuple, points[:, :2].tolist())) == set(map(tuple, TRADES.tolist()))
 
 
-def test_nothing_repeats_from_block_to_block_or_file_to_file(centres: NDArray[np.float64]) -> None:
+def test_nothing_repeats_from_block_to_block(centres: NDArray[np.float64]) -> None:
     for column in centres[:, 1:].T:
         assert len(np.unique(column)) > 0.9999 * ROWS
     blocks = centres[: 3 * BLOCK, 2].reshape(3, BLOCK)

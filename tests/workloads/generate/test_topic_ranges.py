@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import parquet
 
 from sub2sub.errors import InputError
-from tests.workloads.generate.test_generate import digests
-from workloads.folder.layout import open_workload
 from workloads.generate.churn import Churn
-from workloads.generate.generate import generate
 from workloads.generate.topic_ranges import TopicRanges, depth_first, last_below
 from workloads.generate.topics import TopicSpec, random_tree
 from workloads.match.counts import count_matches
-from workloads.match.tiles import count_rings, ring_sizes
 from workloads.spec.files import from_dict, load, to_dict
 
 NEWS = """
@@ -59,33 +53,12 @@ def test_events_match_their_topic_and_its_supertopics() -> None:
     assert count_matches(lows, highs, points).tolist() == expected
 
 
-def test_a_file_gives_the_topic_workload_and_its_churn(tmp_path: Path, spark: Any) -> None:
+def test_a_file_gives_the_topic_workload_and_its_churn(tmp_path: Path) -> None:
     (tmp_path / "news.toml").write_text(NEWS)
     spec = load(tmp_path / "news.toml")
     assert isinstance(spec, TopicRanges)
     assert spec.churn == Churn(20, 5, change=0.1)
     assert from_dict(to_dict(spec)) == spec
-    workload = generate(spec, 400, 50, seed=3, out=tmp_path / "w", cycles=30)
-    topics = parquet.read_table(tmp_path / "w" / "topics.parquet").to_pandas()
-    assert topics["path"].tolist() == list(spec.topics.topics)
-    assert topics["depth"].tolist() == [0] + [1, 2, 2] * 3
-    subscriptions = parquet.read_table(tmp_path / "w" / "subscriptions").to_pandas()
-    assert (
-        topics["last"][subscriptions["topic_low"].astype(int)].to_numpy() == subscriptions["topic_high"]
-    ).all()
-    count_rings(workload)
-    assert ring_sizes(workload).min() >= 2
-    assert open_workload(tmp_path / "w").spec == spec
-    moves = parquet.read_table(tmp_path / "w" / "churn").to_pandas()
-    assert len(moves) == workload.manifest["moves"]
-    assert set(moves["kind"]) == {"start", "join", "leave", "change"}
-    first = moves[moves["version"] == 0]
-    assert (subscriptions["topic_low"][first["subscriber"]].to_numpy() == first["topic_low"]).all()
-    generate(spec, 400, 50, seed=3, out=tmp_path / "there", cycles=30, spark=spark)
-    here = {
-        name: digest for name, digest in digests(tmp_path / "w").items() if not name.startswith("matches")
-    }
-    assert digests(tmp_path / "there") == here
 
 
 def test_trees_come_from_files_and_lists_too(tmp_path: Path) -> None:
@@ -121,9 +94,3 @@ def test_mistakes_are_refused_with_their_place(tmp_path: Path, old: str, new: st
     (tmp_path / "news.toml").write_text(NEWS.replace(old, new))
     with pytest.raises(InputError, match=message):
         load(tmp_path / "news.toml")
-
-
-def test_a_trace_of_churn_needs_its_length(tmp_path: Path) -> None:
-    (tmp_path / "news.toml").write_text(NEWS)
-    with pytest.raises(InputError, match="cycles = 0: expected a number above 0 exactly when"):
-        generate(load(tmp_path / "news.toml"), 10, 0, seed=1, out=tmp_path / "w")

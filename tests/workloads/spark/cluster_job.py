@@ -1,43 +1,38 @@
-"""What the cluster test runs, as a program of its own: a workload, its rings and a look at the workers."""
+"""What the cluster test runs, as a program of its own: rings, while a worker is killed that has a task."""
 
 from __future__ import annotations
 
+import json
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from pyarrow import parquet
 
 import workloads
-from workloads.generate.generate import generate
-from workloads.match.rings import list_rings
-from workloads.match.tiles import count_rings
+from workloads import frames
 from workloads.spark.session import spark_session
-from workloads.spark.tasks import run_tasks
-
-SCHEMA = pa.schema([("folder", pa.string()), ("packages", pa.string()), ("experiment", pa.bool_())])
 
 
-def look(number: int) -> pa.Table:
-    """Where a task runs, whose packages it has, and whether an experiment that comes with them is there."""
-    import os
+def tell(spark: Any, folder: Path, seen: dict[str, Any]) -> None:
+    """Make a file when every executor has a task of a stage; later, note whether tasks were repeated."""
+    tracker = spark.sparkContext.statusTracker()
+    while True:
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        if any(stage and stage.numActiveTasks >= 2 and stage.name.startswith("toArrow") for stage in stages):
+            break
+        time.sleep(0.05)
+    (folder / "tasks-run").touch()
+
+
+def slow(batches: Any) -> Any:
+    """Batches as they are, late enough for a worker to be killed before them."""
     import time
 
-    import workloads
-    from sims.config.experiment import load_experiment
-    from sims.config.shipped import find_file
-
-    there = load_experiment(find_file("sub2sub-fig5")).cycles > 0
-    time.sleep(1)  # long enough for the other worker to take one
-    rows = {"folder": [os.getcwd()], "packages": [workloads.__file__], "experiment": [there]}
-    return pa.table(rows, schema=SCHEMA)
-
-
-def work(spark: Any, out: Path) -> None:
-    workload = generate(workloads.named("uniform-3"), 3000, 500, 7, out / "w", at_least=0, spark=spark)
-    count_rings(workload, spark)
-    list_rings(workload, spark)
+    time.sleep(3)
+    yield from batches
 
 
 if __name__ == "__main__":
@@ -48,7 +43,23 @@ if __name__ == "__main__":
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
         "spark.cores.max": "2",
+        "spark.sql.shuffle.partitions": "2",
     }
     with spark_session(master, conf=conf) as session:
-        parquet.write_table(run_tasks(session, 6, look, SCHEMA), folder / "tasks.parquet")
-        work(session, folder)
+        executors = session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1
+        spec = workloads.named("uniform-3")
+        wanted = frames.subscriptions(session, spec, 3000, 7)
+        wanted = wanted.repartition(4).mapInArrow(slow, wanted.schema)
+        rings = frames.rings(wanted, frames.candidates(session, spec, 500, 7))
+        lost: dict[str, Any] = {"executors before": executors}
+        threading.Thread(target=tell, args=(session, folder, lost), daemon=True).start()
+        table = rings.toArrow()
+        tracker = session.sparkContext.statusTracker()
+        stages = [
+            tracker.getStageInfo(stage)
+            for job in tracker.getJobIdsForGroup()
+            for stage in tracker.getJobInfo(job).stageIds
+        ]
+        lost["tasks ran twice"] = any(stage.numFailedTasks for stage in stages if stage)
+        (folder / "lost.json").write_text(json.dumps(lost))
+        parquet.write_table(table, folder / "rings.parquet")

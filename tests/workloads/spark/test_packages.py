@@ -11,7 +11,7 @@ from workloads.files.digests import file_digest
 from workloads.spark import packages
 
 CODE = """
-import workloads, sub2sub.kernels.compilation as compilation
+import workloads, sub2sub.compiled.machinery.compilation as compilation
 from sims.config.shipped import find_file
 print(workloads.__file__, find_file("sub2sub-fig5").exists(), compilation.__file__)
 print(workloads.named("uniform-1").subscriptions(3, 1)[0].shape)
@@ -37,7 +37,7 @@ def test_packages_are_unpacked_once_and_bring_their_experiments(tmp_path: Path) 
     for _ in range(2):
         *where, kernels, rows, columns = start(archive, cache)
         assert where == expected
-        assert kernels == str(folder / "sub2sub" / "kernels" / "compilation.py")
+        assert kernels == str(folder / "sub2sub" / "compiled" / "machinery" / "compilation.py")
         assert (rows, columns) == ("(3,", "1)")
         os.utime(folder, (1, 1))
     assert folder.stat().st_mtime == 1  # not written again
@@ -47,7 +47,7 @@ def test_kernels_that_one_job_compiled_are_there_for_the_next(tmp_path: Path) ->
     archive, cache = packages.archive(tmp_path), tmp_path / "cache"
     code = """
 import numpy as np
-from workloads.statistics.peers import overlapping
+from workloads.frames.overlaps import overlapping
 box = np.zeros((1, 1))
 overlapping(box, box, box[0], box[0])
 print(sum(overlapping.stats.cache_hits.values()))
@@ -71,3 +71,8 @@ def test_the_digest_is_of_what_the_files_say(tmp_path: Path) -> None:
     assert file_digest(tmp_path / "b") == before
     (tmp_path / "b").write_text("two")
     assert file_digest(tmp_path / "b") != before
+
+
+def test_what_python_and_numba_keep_beside_the_code_is_no_part_of_it() -> None:
+    assert not [file for file in packages._files() if file.parent.name == "__pycache__"]
+    assert packages.ROOT / "workloads" / "spark" / "packages.py" in list(packages._files())

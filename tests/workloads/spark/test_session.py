@@ -6,21 +6,18 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
-import workloads
 from sub2sub.errors import InputError
 from workloads.files.environment import cores
-from workloads.generate.generate import generate
-from workloads.match.tiles import count_rings, ring_sizes
 from workloads.spark import session as session_module
 from workloads.spark.session import spark_session
-from workloads.spark.tasks import run_numbers, run_tasks
+from workloads.spark.tasks import run_tasks, watched
 
 CONF = Path(session_module.__file__).parent / "conf"
 SCHEMA = pa.schema([("number", pa.int64()), ("square", pa.float64())])
@@ -32,14 +29,9 @@ def square(number: int) -> pa.Table:
     return pa.table({"number": [number], "square": [number**2]})
 
 
-def test_without_pyspark_everything_but_a_session_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pyspark_only_a_session_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("pyspark", "pyspark.sql"):
         monkeypatch.setitem(sys.modules, name, None)
-    workload = generate(workloads.named("uniform-2"), 200, 20, seed=1, out=tmp_path / "w")
-    count_rings(workload)
-    assert ring_sizes(workload).min() >= 2
     with (
         pytest.raises(InputError, match=r"expected pip install 'sub2sub-overlays\[spark\]'"),
         spark_session(),
@@ -49,23 +41,29 @@ def test_without_pyspark_everything_but_a_session_works(
 
 def test_tasks_give_the_same_table_here_and_on_spark(spark: Any) -> None:
     here = run_tasks(None, 7, square, SCHEMA)
-    there = run_tasks(spark, 7, square, SCHEMA, partitions=3)
+    there = run_tasks(spark, 7, square, SCHEMA)
     assert here.schema == there.schema == SCHEMA
     assert there.sort_by("number") == here
 
 
-def test_progress_ends_complete_on_spark(spark: Any) -> None:
+def test_progress_tells_tasks_that_are_done_of_all(spark: Any) -> None:
     seen: list[tuple[str, int, int]] = []
-    rows = run_numbers(
-        spark, range(2, 6), lambda number: 10 * number, "tens", lambda *report: seen.append(report)
-    )
-    assert np.array_equal(rows, [20, 30, 40, 50])
-    assert seen[-1] == ("tens", 4, 4)
+
+    def wait(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import time
+
+        time.sleep(1)  # longer than the time between two looks
+        yield from batches
+
+    with watched(spark, "waiting", lambda *report: seen.append(report)):
+        assert spark.range(0, 4, 1, 4).mapInArrow(wait, "id long").count() == 4
+    assert {what for what, _, _ in seen} == {"waiting"}
+    assert any(total == 4 and done < 4 for _, done, total in seen)
 
 
 def test_a_mistake_found_on_a_worker_is_told_in_one_line(spark: Any) -> None:
     with pytest.raises(InputError, match=r"^number = 13: expected another one$"):
-        run_tasks(spark, 14, square, SCHEMA, partitions=2)
+        run_tasks(spark, 14, square, SCHEMA)
 
 
 def test_a_session_inside_a_session_is_the_same_one(spark: Any) -> None:
@@ -112,10 +110,10 @@ with spark_session("local[1]", conf={"spark.sql.shuffle.partitions": "7"}, memor
 def test_without_spark_all_cores_work(monkeypatch: pytest.MonkeyPatch) -> None:
     together = threading.Barrier(2, timeout=60)
 
-    def task(number: int) -> int:
+    def task(number: int) -> pa.Table:
         together.wait()
-        return number
+        return square(number)
 
     assert cores() == len(os.sched_getaffinity(0))
     monkeypatch.setattr("workloads.spark.tasks.cores", lambda: 2)
-    assert run_numbers(None, range(2), task, "waiting").tolist() == [0, 1]
+    assert run_tasks(None, 2, task, SCHEMA)["square"].to_pylist() == [0, 1]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sub2sub.errors import InputError
 from sub2sub.geometry.matching import match
-from workloads.folder.importing import import_workload
+from workloads.folder.tables import TextForm
+from workloads.frames import checked
+from workloads.frames.saved import Saved
+from workloads.frames.sources import opened
 from workloads.spec.table_files import is_stored, open_stored, stored_files
 
-DEBIAN = Path(__file__).parents[3] / "examples" / "debian"
+DEBIAN = Path(__file__).parents[3] / "sims" / "examples" / "debian"
 
 
 def rows_of(name: str) -> list[dict[str, str]]:
@@ -50,15 +54,16 @@ def test_real_topics_reach_those_who_want_the_topic_or_one_above() -> None:
         assert found.of(event).tolist() == expected
 
 
-def test_a_folder_keeps_sequence_ids_and_keys(tmp_path: Path) -> None:
-    import_workload(
-        DEBIAN / "dependencies.csv", None, tmp_path / "w", columns={"package": "on"}, key="package"
-    )
+def test_a_folder_keeps_sequence_ids_and_keys(tmp_path: Path, spark: Any) -> None:
+    saved = Saved(spark, str(tmp_path / "w"))
+    source = opened(spark, str(DEBIAN / "dependencies.csv"), TextForm())
+    saved.keep(checked(source, columns={"package": "on"}, key="package"), set_aside=False)
     stored = open_stored(tmp_path / "w")
     assert stored.keys == [row["package"] for row in rows_of("dependencies.csv")]
     assert stored.ring_ids is not None
     assert len(np.unique(stored.ring_ids)) == 2000
     assert stored.own_follow == "interest"
+    assert {file.suffix for file in stored_files(tmp_path / "w")} == {".parquet"}
 
 
 def test_events_follow_the_table_its_interests_or_nothing() -> None:

@@ -1,4 +1,4 @@
-// Counter-based draws: sub2sub/kernels/randomness.py once more, bit for bit, on 64-bit words as BigInt.
+// Counter-based draws: sub2sub/compiled/common/randomness.py once more, bit for bit, on 64-bit words as BigInt.
 (() => {
   "use strict";
   const WORD = 0xffffffffffffffffn;

@@ -1,4 +1,4 @@
-// What becomes of one event: sub2sub/events/forwarding.py and hosts.py once more, decision for decision and draw for
+// What becomes of one event: sub2sub/compiled/events/forwarding.py and hosts.py once more, decision for decision and draw for
 // draw, but with every message kept, so that it can be shown.
 //
 // A world is what one recorded cycle looks like:

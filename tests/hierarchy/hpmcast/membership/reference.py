@@ -8,8 +8,9 @@ import numpy as np
 
 from hierarchy.hpmcast import Condensation, Population, Upkeep
 from hierarchy.hpmcast.membership.layer import JOINING, STREAM
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, unit
-from sub2sub.overlay.network import Network
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
+from sub2sub.peers.draws import cycle_key
 
 Box = tuple[tuple[float, ...], tuple[float, ...]]
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from hierarchy.hpmcast import AddressSpace, Condensation, Membership, Population, Upkeep, disseminate
 from hierarchy.hpmcast.membership.audit import Audit, audit
+from sub2sub.compiled.common.layer import Layer
+from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import normalise
-from sub2sub.overlay.layer import Layer
-from sub2sub.overlay.network import Network
 from tests.hierarchy.hpmcast.membership.reference import Line, Reference
 
 

@@ -10,18 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities, StaticTables
-from hierarchy.channel import channel_of
-from hierarchy.contacts import Contact
+from hierarchy.compiled.census.layer import Census
+from hierarchy.compiled.common.channel import channel_of
 from hierarchy.live.wire import MAX_EPOCH, PROTOCOL
-from hierarchy.membership.census.layer import STREAM, Census
-from hierarchy.membership.census.peer import LAST, CensusPeer, Tally
-from hierarchy.membership.census.rules import CHOOSE, COMPARE, TELL
-from hierarchy.membership.census.settings import CensusSettings
+from hierarchy.peers.census import CHOOSE, COMPARE, LAST, STREAM, TELL, CensusPeer, Tally
+from hierarchy.peers.contacts import Contact
+from hierarchy.peers.settings import CensusSettings
+from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
-from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import cycle_key
 from sub2sub.live.wire.framing import Frame
-from sub2sub.overlay.network import Network
+from sub2sub.peers.draws import Dice, cycle_key
 
 EVERYBODY = [Contact(i + 1, "h", i + 1, ".") for i in range(12)]
 

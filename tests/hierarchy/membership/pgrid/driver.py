@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from hierarchy.contacts import Contact
-from hierarchy.membership.pgrid.layer import GATEWAY, MEET, STREAM, PGrid
-from hierarchy.membership.pgrid.peer import GridPeer, common_prefix, meet, put, random_place
-from hierarchy.membership.pgrid.settings import PGridSettings
-from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import cycle_key
-from sub2sub.overlay.network import Network
+from hierarchy.compiled.pgrid.layer import PGrid
+from hierarchy.peers.contacts import Contact
+from hierarchy.peers.pgrid import GATEWAY, MEET, STREAM, GridPeer, common_prefix, meet, put, random_place
+from hierarchy.peers.settings import PGridSettings
+from sub2sub.compiled.common.network import Network
+from sub2sub.peers.draws import Dice, cycle_key
 
 
 def contact(number: int, topic: str = ".") -> Contact:

@@ -6,17 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities
-from hierarchy.channel import channel_of
-from hierarchy.membership.pgrid.layer import PGrid
-from hierarchy.membership.pgrid.peer import GridPeer, Posting, common_prefix
-from hierarchy.membership.pgrid.postings import Postings
-from hierarchy.membership.pgrid.settings import PGridSettings
-from hierarchy.membership.pgrid.steps import route_all, sample
+from hierarchy.compiled.common.channel import channel_of
+from hierarchy.compiled.pgrid.layer import PGrid, Postings
+from hierarchy.compiled.pgrid.steps import route_all, sample
+from hierarchy.peers.pgrid import GridPeer, Posting, common_prefix
+from hierarchy.peers.settings import PGridSettings
 from hierarchy.topics import TopicTree
+from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.randomness import mix
 from sub2sub.errors import InputError
-from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import mix
-from sub2sub.overlay.network import Network
+from sub2sub.peers.draws import Dice
 from tests.hierarchy.membership.pgrid.driver import Driver, contact, path_of, simulated_rows
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from hierarchy.contacts import Contact, Sends
 from hierarchy.live.member import SCAMP_TURNS, Member
 from hierarchy.live.member_settings import MemberSettings
-from hierarchy.membership.scamp.layer import STREAM
-from hierarchy.membership.scamp.scamp_messages import (
+from hierarchy.peers.contacts import Contact, Sends
+from hierarchy.peers.scamp import BALANCE, BEAT, JOIN, LEAVE, REFILL, RENEW, STREAM
+from hierarchy.peers.scamp_messages import (
     Dropped,
     Kept,
     Replace,
@@ -22,11 +22,9 @@ from hierarchy.membership.scamp.scamp_messages import (
     Weigh,
     Weighed,
 )
-from hierarchy.membership.scamp.settings import ScampSettings
-from hierarchy.membership.scamp.steps import BALANCE, BEAT, JOIN, LEAVE, REFILL, RENEW
-from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import cycle_key
-from sub2sub.overlay.network import Network
+from hierarchy.peers.settings import ScampSettings
+from sub2sub.compiled.common.network import Network
+from sub2sub.peers.draws import Dice, cycle_key
 
 FREE = (Kept, Dropped, Weigh)  # the simulator neither counts nor loses these
 

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hierarchy.live import liveness
+from hierarchy.compiled.scamp.layer import Scamp
+from hierarchy.live import failures
 from hierarchy.live.member import Member
-from hierarchy.membership.scamp.layer import Scamp
-from hierarchy.membership.scamp.settings import ScampSettings
+from hierarchy.peers.settings import ScampSettings
+from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
-from sub2sub.overlay.network import Network
 from tests.hierarchy.membership.scamp.driver import Driver, simulated_views
 
 rules = st.builds(
@@ -29,7 +29,7 @@ rules = st.builds(
 def no_member_is_given_up():
     """What live members make of messages that fail is their own, see docs/live.md."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(liveness, "FAILURES", 10**9)
+        patch.setattr(failures, "FAILURES", 10**9)
         patch.setattr(
             Member,
             "send_elsewhere",

@@ -10,7 +10,7 @@ from hierarchy.shared.live.shared_core import SharedCore
 from hierarchy.shared.live.table_wire import MOST, PROTOCOL
 from sub2sub.live.core import messages as m
 from sub2sub.live.wire.framing import Frame
-from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor
 from tests.sub2sub.live.strategies import coordinates, descriptors, ids, mentions, messages
 from tests.sub2sub.live.test_core import draws, sound
 
@@ -29,8 +29,7 @@ def table_messages(d: int | None = None) -> st.SearchStrategy[m.Message]:
         st.builds(t.TablesBack, exchange, links, links, links),
         st.builds(
             t.Routed, st.binary(min_size=16, max_size=16), point, st.sampled_from([0, m.MAX_HOPS]),
-            shares | st.just(0.0), shares, shares, st.binary(max_size=9), st.binary(max_size=32),
-            st.binary(max_size=64),
+            shares | st.just(0.0), shares, shares, st.binary(max_size=9),
         ),
     )  # fmt: skip
 

@@ -61,6 +61,18 @@ def test_a_connection_to_an_address_without_a_listener_is_refused() -> None:
     play(test)
 
 
+def test_a_machine_that_crashed_silently_neither_accepts_nor_refuses_connections() -> None:
+    async def test(network: Network, a: Machine, b: Machine) -> None:
+        await b.start(asyncio.start_server(echo, "b", 1))
+        b.crash(silent=True)
+        connecting = a.start(asyncio.open_connection("b", 1))
+        done, _ = await asyncio.wait([connecting], timeout=1000.0)
+        assert not done
+        assert network.counts["connections to nobody"] == 1
+
+    assert play(test).broken == []
+
+
 def test_a_stopped_machine_answers_when_it_is_resumed() -> None:
     async def test(network: Network, a: Machine, b: Machine) -> None:
         await b.start(asyncio.start_server(echo, "b", 1))

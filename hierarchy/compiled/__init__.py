@@ -1,0 +1,1 @@
+"""The protocols of `hierarchy.peers` for a whole population as arrays: one folder a protocol."""

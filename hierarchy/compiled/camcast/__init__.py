@@ -1,0 +1,1 @@
+"""CAMCAST's tables and its dissemination for a population (`hierarchy.peers` has one member)."""

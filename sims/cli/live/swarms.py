@@ -1,0 +1,209 @@
+"""Swarms of live peers on loopback or under virtual time, to measure and to search for faults."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sub2sub.errors import InputError
+from workloads.cli.common import NumberRange, json_option, numbers, print_json
+
+if TYPE_CHECKING:
+    from sims.live.swarm import Delivery, Watch
+
+
+CALM = 10  # cycles over which a swarm's upkeep is measured, and that pass before
+SECONDS = NumberRange(0, min_open=True)
+
+with_seed = click.option("--seed", type=click.IntRange(0), default=1, help="Random seed.")
+
+
+def _print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
+    lines = (", ".join(f"{name} {value}" for name, value in row.items()) for row in rows)
+    for line in [json.dumps(rows)] if as_json else lines:
+        click.echo(line)
+
+
+@click.command()
+@click.option("--peers", type=click.IntRange(2, 2000), default=40, help="Number of peers.")
+@click.option("--attributes", type=click.IntRange(1, 16), default=2, help="Number of attributes.")
+@click.option("--per-process", type=click.IntRange(1), default=1, help="Peers that share a process.")
+@click.option("--period", type=SECONDS, help="Seconds of a cycle.  [default: by the number of peers]")
+@click.option("--events", type=click.IntRange(1), default=100, help="Events to publish each time.")
+@click.option("--kill", "share", type=NumberRange(0, 0.9), default=0.0, help="Share of processes to kill.")
+@click.option("--most", type=SECONDS, default=120.0, help="Seconds to wait for rings.")
+@with_seed
+@click.option("--tls", is_flag=True, help="With an authority, and a certificate for each peer.")
+@json_option
+def swarm(
+    peers: int,
+    attributes: int,
+    per_process: int,
+    period: float | None,
+    events: int,
+    share: float,
+    most: float,
+    seed: int,
+    tls: bool,
+    as_json: bool,
+) -> None:
+    """Run a swarm on loopback: build the rings, publish, kill some, heal, publish again.
+
+    Each peer subscribes to a random range. A cycle takes a peer 1 to 2 ms of processor time; the period
+    leaves room for that. What a peer costs is measured over ten cycles, ten after all rings are complete.
+    """
+    import numpy as np
+
+    from sims.live.progress import watching
+    from sims.live.swarm import Swarm
+    from sub2sub.live.authority import Authority
+
+    rng = np.random.default_rng(seed)
+    low = rng.random((peers, attributes)) * 0.8
+    high = np.minimum(low + rng.random((peers, attributes)) * 0.5, 1.0)
+    points = rng.random((max(events, 500), attributes))
+    outcome: list[dict[str, Any]] = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Swarm(
+            low, high, period or max(0.5, peers / 250), per_process, seed,
+            authority=Authority.create(Path(folder) / "swarm") if tls else None,
+        ) as live,
+    ):  # fmt: skip
+        live.join()
+        for stage in ("built", "healed"):
+            if stage == "healed":
+                if not share:
+                    break
+                live.kill(share)
+            with watching(stage, quiet=as_json) as show:
+                watch = live.wait_for_rings(points, most, show)[-1]
+            cost, delivery = live.rest(CALM, pause=CALM), live.publish(points[:events])
+            outcome.append({"stage": stage, **_stage_row(watch, delivery, cost)})
+    _print_rows(outcome, as_json)
+
+
+def _stage_row(watch: Watch, delivery: Delivery, cost: dict[str, float]) -> dict[str, Any]:
+    counts = ("events", "exact", "wanted", "delivered", "twice", "unwanted")
+    return {
+        "peers": watch.peers,
+        "seconds": round(watch.seconds, 1),
+        "ring links in place": watch.links,
+        "complete rings": watch.complete,
+        **{name: getattr(delivery, name) for name in counts},
+        "hops": max(delivery.hops, default=0),
+        "ring links": round(sum(len(each.ring) for each in watch.reports) / watch.peers, 1),
+        **{name: round(value, 2) for name, value in cost.items()},
+    }
+
+
+@click.command()
+@click.option("--sizes", default="7,27,84", help="Members of each community, root first.")
+@click.option(
+    "--membership",
+    type=click.Choice(["unstructured", "semi-structured", "structured"]),
+    default="unstructured",
+    help="Where tables come from; the last two keep a P-Grid, which takes some 40 cycles more.",
+)
+@click.option("--upward", default="0.1,1", help="Values of p_sel, one for each event to publish.")
+@click.option("--per-process", type=click.IntRange(1), default=1, help="Members that share a process.")
+@click.option("--period", type=SECONDS, default=2.0, help="Seconds of a cycle.")
+@with_seed
+@json_option
+def communities(
+    sizes: str, membership: str, upward: str, per_process: int, period: float, seed: int, as_json: bool
+) -> None:
+    """Run CAMCAST communities on loopback and publish events in the lowest one."""
+    from hierarchy.camcast import TopicSettings
+    from hierarchy.live import MemberSettings
+    from sims.live.communities import Communities
+
+    chances = numbers(upward, "upward", float, "probabilities such as 0.1,1")
+    members = numbers(sizes, "sizes", int, "whole numbers such as 7,27,84")
+    if min(members) < 1 or not all(0 <= chance <= 1 for chance in chances):
+        raise InputError(f"sizes, upward: expected members and probabilities, got {sizes!r}, {upward!r}")
+    settings = MemberSettings(TopicSettings(c=0.0, a=2.0, z=4))
+    with Communities(members, settings, period, per_process, seed, membership) as live:
+        live.enter_first()
+        live.enter()
+        live.wait_for_tables(most=60.0)
+        outcomes = live.publish(chances)
+    rows = [
+        {"p_sel": chance, "community": topic, **counts._asdict()}
+        for chance, own in zip(chances, outcomes, strict=True)
+        for topic, counts in own.items()
+    ]
+    _print_rows(rows, as_json)
+
+
+@click.command()
+@click.option("--seeds", type=click.IntRange(1), default=100, help="Histories to run.")
+@click.option("--first", type=int, default=1, help="The first seed.")
+@click.option(
+    "--protocol",
+    type=click.Choice(
+        [
+            "sub2sub",
+            "ring-trials",
+            "camcast",
+            "trials",
+            "semi-structured",
+            "structured",
+            "several",
+            "shared",
+            "all",
+        ]
+    ),
+    default="all",
+    help="CAMCAST is unstructured unless its membership is named; several: processes in several communities; "
+    "shared: topics and ranges on one overlay; trials: one thing goes wrong at a time, for CAMCAST or for "
+    "Sub-2-Sub (ring-trials).",
+)
+@click.option(
+    "--plan",
+    type=click.Choice(["short", "long"]),
+    default="short",
+    help="4 to 7 nodes and a few faults, or 8 to 20 nodes and many.",
+)
+@click.option("--jobs", type=click.IntRange(1), default=1, help="Processes at the same time.")
+@json_option
+def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int, as_json: bool) -> None:
+    """Run histories of simulated networks with every fault, one per seed.
+
+    Whole live nodes run under virtual time. No node may deliver an event twice, or one it did not subscribe
+    to; nothing may grow beyond its limit; no task may die; and within 40 cycles after the faults each node
+    gets every event it wants. A seed that breaks a rule is printed with the command that replays it; the
+    exit code is then 1.
+    """
+    import logging
+
+    from sims.live.fuzz import PROTOCOLS, FuzzTotals, histories
+
+    logging.getLogger("sub2sub.live").setLevel(logging.CRITICAL)
+    totals: dict[str, FuzzTotals] = {}
+    for name in PROTOCOLS if protocol == "all" else [protocol]:
+        total = totals[name] = FuzzTotals()
+        for outcome, processor in histories(name, range(first, first + seeds), plan, jobs):
+            total.add(outcome, processor)
+            if outcome.violations:
+                again = f"sub2sub live fuzz --protocol {name} --plan {plan} --first {outcome.seed} --seeds 1"
+                click.echo(f"seed {outcome.seed} broke a rule; again: {again}", err=True)
+                for line in dict.fromkeys(outcome.violations):
+                    click.echo(f"  {line}", err=True)
+            elif seeds == 1 and not as_json:
+                click.echo(f"seed {outcome.seed}: digest {outcome.digest}")
+        if not as_json:
+            click.echo(f"{name}: " + "\n  ".join(total.lines()))
+    if as_json:
+        print_json(
+            {
+                name: vars(total) | {"failed": [vars(each) for each in total.failed]}
+                for name, total in totals.items()
+            }
+        )
+    if any(total.failed for total in totals.values()):
+        click.get_current_context().exit(1)

@@ -1,0 +1,93 @@
+"""Bytes on their way in, cut into frames; what is awaited of large frames is bounded over all connections.
+
+A connection holds one frame that is not complete, at most, whose length its prefix announces. Where all
+connections of a node together await more than `Limits.unfinished` bytes, a further large frame is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+PREFIX = 4  # bytes of a frame's length
+SMALL = 1 << 16  # bytes of a frame that is not counted as unfinished
+
+
+@dataclass
+class Unfinished:
+    """The bytes of large frames that a node awaits, and the most it may."""
+
+    most: int
+    total: int = 0
+
+
+class FrameBuffer:
+    """What has arrived through one connection and was not handled yet.
+
+    Parameters
+    ----------
+    size_of : callable
+        Returns the length that a prefix announces; raises a ValueError when that is out of range.
+    unfinished : Unfinished
+        The account that all connections share.
+
+    Examples
+    --------
+    >>> buffer = FrameBuffer(lambda prefix: int.from_bytes(prefix, "big"), Unfinished(most=1 << 20))
+    >>> buffer.add(bytes([0, 0, 0, 2]) + b"ab" + bytes([0, 0, 0, 3]) + b"c")
+    >>> buffer.next_body(), buffer.next_body(), buffer.is_empty
+    (b'ab', None, False)
+    """
+
+    def __init__(self, size_of: Callable[[bytes], int], unfinished: Unfinished) -> None:
+        self.size_of, self.unfinished = size_of, unfinished
+        self._data: bytes | bytearray = b""
+        self._size = -1  # of the frame that has begun to arrive, once that is known
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything that arrived was taken."""
+        return not self._data
+
+    def add(self, data: bytes) -> None:
+        """Take what has arrived; a frame in many pieces is put together in place."""
+        if not self._data:
+            self._data = data
+            return
+        if isinstance(self._data, bytes):
+            self._data = bytearray(self._data)
+        self._data += data
+
+    def next_body(self) -> bytes | None:
+        """Remove and return the bytes of the next frame, None while it has not arrived.
+
+        Raises
+        ------
+        ValueError
+            For a length out of range, or when too many bytes of unfinished frames are awaited already.
+        """
+        data = self._data
+        if self._size < 0 and len(data) >= PREFIX:
+            self._await(self.size_of(bytes(data[:PREFIX])))
+        end = PREFIX + self._size
+        if self._size < 0 or len(data) < end:
+            return None
+        self._data = data[end:]
+        self.forget_frame()
+        return bytes(data[PREFIX:end])
+
+    def forget_frame(self) -> None:
+        """Await the frame that has begun to arrive no longer."""
+        if self._size > SMALL:
+            self.unfinished.total -= self._size
+        self._size = -1
+
+    def _await(self, size: int) -> None:
+        if size > SMALL:
+            if self.unfinished.total + size > self.unfinished.most:
+                raise ValueError(f"{self.unfinished.total} bytes of unfinished frames are awaited already")
+            self.unfinished.total += size
+        self._size = size
