@@ -67,7 +67,7 @@ def _through_faults(overlay: Any, cycles: int) -> Iterator[Any]:
         if cycle == cycles // 3:
             alive[down] = 0
         if cycle == 2 * cycles // 3:
-            overlay.join(down, np.full(down.size, -1 if n < 400 else 0), cycle)
+            overlay.admit(down, np.full(down.size, -1 if n < 400 else 0), cycle)
         yield overlay.step(cycle)
         if cycle % 5 == 0:
             yield [layer.links() for layer in overlay.layers]

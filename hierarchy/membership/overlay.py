@@ -89,12 +89,12 @@ class CommunityOverlay(Stack):
     def bootstrap(self, cycle: int = 0) -> None:
         """Let all live peers join; the membership provides their contacts."""
         peers = np.flatnonzero(self.network.alive).astype(np.int64)
-        self.join(peers, np.full(len(peers), -1), cycle)
+        self.admit(peers, np.full(len(peers), -1), cycle)
 
-    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+    def admit(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Start or restart peers, each with its subscription in the population."""
         self._follow(peers)
-        super().join(peers, contacts, cycle)
+        super().admit(peers, contacts, cycle)
 
     def restored(self) -> None:
         """Set the topics of peers whose ranges came from a checkpoint."""

@@ -132,10 +132,10 @@ class SharedOverlay(Overlay):
         )  # fmt: skip
         self.above = (self.points, self.tables, *self.above)
 
-    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+    def admit(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Let peers start or restart from one contact each; their subscriptions may have changed."""
         self._classify(peers)
-        super().join(peers, contacts, cycle)
+        super().admit(peers, contacts, cycle)
 
     def grow(self, moved: Renumbering) -> None:
         """Let the layers go on with a population that has grown."""

@@ -220,7 +220,7 @@ class TopicOverlay:
             hosts = np.array([host for host, _ in new])
             lows, highs = (np.array([box[side] for _, box in new]) for side in (0, 1))
             population.activate(newcomers, lows, highs, hosts)
-            overlay.join(newcomers, self._contacts(newcomers, among, key), cycle)
+            overlay.admit(newcomers, self._contacts(newcomers, among, key), cycle)
             pairs = _pairs(population.host, old, newcomers)
         overlay.network.alive[old] = 0
         population.retire(old)

@@ -122,15 +122,15 @@ class GroupStack(Stack):
             return
         peers = np.flatnonzero(self.network.alive)
         self.asked[peers] += 1
-        super().join(peers, first_contacts(peers, self.groups.of[peers], self.seed), cycle)
+        super().admit(peers, first_contacts(peers, self.groups.of[peers], self.seed), cycle)
 
-    def join(self, peers: Integers, contacts: Integers, cycle: int) -> None:
+    def admit(self, peers: Integers, contacts: Integers, cycle: int) -> None:
         """Let peers (re)start; the rendezvous names a contact in the group of each."""
         self.groups.refresh()
         self.asked[peers] += 1
         if self.within:
             contacts = self._named(peers, draws(cycle_key(self.seed, STREAM, cycle), peers))
-        super().join(peers, contacts, cycle)
+        super().admit(peers, contacts, cycle)
 
     def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
         """Let peers without contacts ask for one, then step all layers."""

@@ -26,7 +26,7 @@ def warm_ring() -> None:
     """Compile the ring layer: exchanges, hellos, a newcomer."""
     overlay = tiny_overlay()
     overlay.ring.step(1, overlay.network)
-    overlay.join(np.array([5]), np.array([9]), cycle=2)
+    overlay.admit(np.array([5]), np.array([9]), cycle=2)
     overlay.ring.step(2, overlay.network)
 
 

@@ -234,7 +234,7 @@ def enter(
             contacts[misplaced] = _contacts(simulation, name, newcomers[misplaced], inside)
     population.activate(newcomers, lows, highs, hosts)
     group[newcomers] = part
-    overlay.join(newcomers, contacts, simulation.cycle)
+    overlay.admit(newcomers, contacts, simulation.cycle)
     return newcomers
 
 

@@ -40,7 +40,7 @@ class Simulated(Protocol):
     def bootstrap(self, cycle: int = 0) -> None:
         """Start all peers at once."""
 
-    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+    def admit(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Start or restart peers, each from one contact."""
 
     def step(self, cycle: int) -> Mapping[str, Mapping[str, int]]:

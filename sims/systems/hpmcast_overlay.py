@@ -88,14 +88,14 @@ class Addressed(Hierarchy):
         else:
             n = np.arange(len(self.population))
             chosen = draws(cycle_key(self.seed, self.contacts, 0), n) % np.maximum(n, 1).astype(np.uint64)
-            self.join(n, np.where(n > 0, chosen.astype(np.int64), -1), cycle)
+            self.admit(n, np.where(n > 0, chosen.astype(np.int64), -1), cycle)
 
-    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+    def admit(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Let peers (re)start from a contact each."""
         if self.filters:
-            super().join(peers, contacts, cycle)
+            super().admit(peers, contacts, cycle)
         else:
-            Stack.join(self, peers, contacts, cycle)
+            Stack.admit(self, peers, contacts, cycle)
 
 
 def addressed(wanted: Subscriptions, spare: int, space: AddressSpace) -> Population:

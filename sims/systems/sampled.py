@@ -137,14 +137,14 @@ class Sampled(Stack):
         marks, bits = draws(key, np.arange(n)), draws(key, np.arange(n), 1)
         contacts = earlier_members(self.group, marks, bits)
         self.asked += 2 * n
-        super().join(np.arange(n), contacts, cycle)
+        super().admit(np.arange(n), contacts, cycle)
 
-    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+    def admit(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Let newcomers join; only for one group, because faults do not handle several memberships."""
         if self.group.any():
             raise InputError("join: expected a system with one membership a subscriber")
         self.asked += 2 * len(peers)
-        super().join(peers, contacts, cycle)
+        super().admit(peers, contacts, cycle)
 
     def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
         """Let every member shuffle once; newcomers also pay for asking for a contact."""

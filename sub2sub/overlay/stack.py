@@ -181,9 +181,9 @@ class Stack:
             raise InputError(f"population: expected at least 2 live peers, got {peers.size}")
         contacts = np.empty(peers.size, np.int64)
         _tree(peers, contacts, cycle_key(self.seed, STREAM, cycle))
-        self.join(peers, contacts, cycle)
+        self.admit(peers, contacts, cycle)
 
-    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+    def admit(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Start peers, for the first time or again, with one contact each."""
         self._started = True
         self.network.alive[peers] = 1

@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import venv
 from importlib.metadata import distribution
 from pathlib import Path
@@ -81,9 +80,10 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
         venv.create(folder, symlinks=True)
         (site,) = (folder / "lib").glob("python*/site-packages")
         for name in sorted(_needed({extras})):
-            for top in {file.parts[0] for file in distribution(name).files or ()} - {"..", "__pycache__"}:
+            here = distribution(name)
+            for top in {file.parts[0] for file in here.files or ()} - {"..", "__pycache__"}:
                 if not (site / top).exists():
-                    (site / top).symlink_to(Path(sysconfig.get_path("purelib")) / top)
+                    (site / top).symlink_to(Path(str(here.locate_file(top))))
         pip = [sys.executable, "-m", "pip", "-q", "--python", str(folder / "bin" / "python"), "install"]
         subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True)
         made[extras] = Installed(folder / "bin", tmp_path_factory.mktemp("empty"))

@@ -71,19 +71,19 @@ class Hierarchy(Stack):
         places = np.arange(peers.size)
         chosen = draws(cycle_key(self.seed, STREAM, cycle), places) % np.maximum(places, 1).astype(np.uint64)
         contacts = np.where(places > 0, peers[chosen.astype(np.int64)], -1)
-        self.join(peers, contacts, cycle)
+        self.admit(peers, contacts, cycle)
 
     def settle(self, cycle: int = 0) -> None:
         """Start all live peers with exact tables."""
         self._started = True
         self.membership.make_exact(cycle, self.network.alive)
 
-    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+    def admit(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Start or restart peers with one contact each and their current subscriptions."""
         d = self.population.d
         boxes = self.population.boxes[peers]
         self.membership.resubscribe(peers, (boxes[:, 0, :d], boxes[:, 1, :d]))
-        super().join(peers, contacts, cycle)
+        super().admit(peers, contacts, cycle)
 
     def referenced(self) -> NDArray[np.bool_]:
         """Which peers are in a view of another live peer."""

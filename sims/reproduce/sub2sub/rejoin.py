@@ -68,7 +68,7 @@ def rejoin(simulation: Simulation[Overlay], sample: Peers, progress: Progress) -
         wanted = {peer: ring_of(overlay, peer) for peer in batch.tolist()}
         cycle = simulation.cycle + 1
         forget(overlay, batch, cycle)
-        overlay.join(batch, _contacts(overlay, batch, number), cycle)
+        overlay.admit(batch, _contacts(overlay, batch, number), cycle)
         missing = set(wanted)
         for k in range(MOST_CYCLES):
             overlay.step(cycle + k)

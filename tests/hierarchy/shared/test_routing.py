@@ -124,7 +124,7 @@ def test_a_newcomer_may_publish_once_it_has_a_super_topic_entry() -> None:
     ready = overlay.ready()
     assert (ready == (overlay.topical == 1)).all()
     newcomers = np.flatnonzero(ready & (overlay.tables.above[:, 0] != FREE))[:5]
-    overlay.join(newcomers, (newcomers + 1) % 200, overlay.cycle)
+    overlay.admit(newcomers, (newcomers + 1) % 200, overlay.cycle)
     assert not overlay.ready()[newcomers].any()
     overlay.step(overlay.cycle + 1)
     assert overlay.ready()[newcomers].all()

@@ -64,7 +64,7 @@ def test_the_kernel_decides_as_its_peer_does(n, seed, loss, ranges, given_, cras
             overlay.network.alive[some] = 0
         overlay.network.group[:] = np.arange(n) % 2 if cycle in (cut_at, cut_at + 1) else 0
         if cycle == crash_at + 3:
-            overlay.join(some, (some - 1) % n, cycle)
+            overlay.admit(some, (some - 1) % n, cycle)
             for number in some.tolist():
                 driver.peers[number] = driver.peer(number, cycle)
         counts = overlay.step(cycle)["tables"]
@@ -153,7 +153,7 @@ def test_a_newcomer_finds_its_community_in_the_cycle_it_joins() -> None:
     overlay.network.alive[some] = 0
     for cycle in range(31, 60):
         overlay.step(cycle)
-    overlay.join(some, (some + 1) % 600, 60)
+    overlay.admit(some, (some + 1) % 600, 60)
     overlay.step(60)
     assert all(overlay.tables.equals[i, 0] != FREE for i in some)
     assert np.isin(some, overlay.tables.links()[1]).all()

@@ -72,7 +72,7 @@ def test_one_who_comes_back_is_let_in_again() -> None:
     grow(stack, 8)
     stack.network.alive[:20] = 0
     go_on(stack, 9, 14)
-    stack.join(np.arange(20), np.full(20, -1), 15)
+    stack.admit(np.arange(20), np.full(20, -1), 15)
     go_on(stack, 15, 20)
     assert len(reached({peer: layer.peers[peer].eager() for peer in range(N)}, 0)) == N
 

@@ -131,7 +131,7 @@ def test_spam_ends_in_a_few_cycles_where_the_host_says_what_has_changed(told: bo
     lows, highs = (side[np.roll(old, 1)] for side in people.ranges())
     new = np.flatnonzero(people.dormant)[: old.size]
     people.activate(new, lows, highs, people.host[old])
-    overlay.join(new, np.setdiff1d(np.flatnonzero(overlay.network.alive), old)[: old.size], overlay.cycle)
+    overlay.admit(new, np.setdiff1d(np.flatnonzero(overlay.network.alive), old)[: old.size], overlay.cycle)
     overlay.network.alive[old] = 0
     people.retire(old)
     overlay.change(old, new)
@@ -154,7 +154,7 @@ def test_one_who_changed_its_subscription_gets_spam_until_that_has_spread() -> N
     old, new = int(people.row.argmax()), int(np.flatnonzero(people.row < 0)[0])
     network.alive[old] = 0
     people.activate(np.array([new]), [[0.95]], [[0.99]], people.host[[old]])
-    overlay.join(np.array([new]), np.array([(old + 1) % 21 if (old + 1) % 21 != new else (old + 2) % 21]), 16)
+    overlay.admit(np.array([new]), np.array([(old + 1) % 21 if (old + 1) % 21 != new else (old + 2) % 21]), 16)
     event = [[0.45]]  # in all boxes but the new one
     stale = disseminate(Links.of(overlay), network, event, seed=1)
     assert stale.spam[0] > 0

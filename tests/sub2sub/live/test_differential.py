@@ -119,7 +119,7 @@ def test_views_are_those_of_the_simulator_with_faults(history: History) -> None:
         if cycle == history.crash_at:
             network.alive[some] = 0
         if cycle == history.join_at:
-            overlay.join(some, some - 1, cycle)
+            overlay.admit(some, some - 1, cycle)
             for i in some.tolist():
                 swarm.join(i, i - 1, cycle)
         overlay.step(cycle)

@@ -45,7 +45,7 @@ def test_exactly_the_links_to_the_forgotten_are_gone(overlay: Overlay) -> None:
 def test_a_forgotten_peer_that_joins_again_is_found_by_all_it_needs(overlay: Overlay) -> None:
     before = pairs(overlay.ring.links())
     forget(overlay, np.array([99]), cycle=41)
-    overlay.join(np.array([99]), np.array([5]), cycle=41)
+    overlay.admit(np.array([99]), np.array([5]), cycle=41)
     for cycle in range(41, 100):
         overlay.step(cycle)
     assert {pair for pair in before if 99 in pair} <= pairs(overlay.ring.links())

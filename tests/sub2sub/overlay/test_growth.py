@@ -90,7 +90,7 @@ def joined(overlay: Any, cycle: int, count: int = 4) -> None:
     newcomers = np.flatnonzero(population.dormant)[:count]
     contacts = np.flatnonzero(overlay.network.alive)[:count]
     population.activate(newcomers, *ranges(count, 9), population.host.max() + 1 + np.arange(count))
-    overlay.join(newcomers, contacts, cycle)
+    overlay.admit(newcomers, contacts, cycle)
 
 
 @pytest.mark.parametrize("made", [overlay_of, by_distance, shared])
@@ -106,7 +106,7 @@ def test_grown_before_the_first_cycle_it_is_as_if_room_had_been_there(made: Made
             for some in (ids[dormant], ids[~dormant][:4], ids[~dormant][4:8])
         )
         overlay.population.activate(newcomers, *ranges(4, 8), 60 + np.arange(4))
-        overlay.join(newcomers, contacts, 1)
+        overlay.admit(newcomers, contacts, 1)
         overlay.change(old, newcomers)
     grow(grown, 40)
     assert_same(in_advance, grown)

@@ -56,7 +56,7 @@ class Life(RuleBasedStateMachine):
         """A newcomer on a host, with a subscription of its own, through a live contact."""
         newcomer, contact = self.dormant[:1], self.pick(self.alive)
         self.overlay.population.activate(newcomer, *self.subscriptions(1), [host])
-        self.overlay.join(newcomer, np.array([contact]), self.cycle)
+        self.overlay.admit(newcomer, np.array([contact]), self.cycle)
         self.overlay.network.group[newcomer] = self.overlay.network.group[contact]
 
     def events(self, count: int) -> np.ndarray:

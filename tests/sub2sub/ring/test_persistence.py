@@ -28,7 +28,7 @@ def test_peers_learn_when_loss_begins_and_ends_and_newcomers_know_nothing_of_it(
     overlay = Overlay.of(low, low + 0.3, seed=1)
     overlay.network.loss = 0.4
     assert (overlay.run(12).ring.tries > 8).all()
-    overlay.join(np.array([3]), np.array([7]), 13)
+    overlay.admit(np.array([3]), np.array([7]), 13)
     assert overlay.ring.tries[3] == 5
     overlay.network.loss = 0.0
     assert (overlay.run(90).ring.tries < 8).all()
