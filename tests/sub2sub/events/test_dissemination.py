@@ -154,7 +154,8 @@ def test_one_who_changed_its_subscription_gets_spam_until_that_has_spread() -> N
     old, new = int(people.row.argmax()), int(np.flatnonzero(people.row < 0)[0])
     network.alive[old] = 0
     people.activate(np.array([new]), [[0.95]], [[0.99]], people.host[[old]])
-    overlay.admit(np.array([new]), np.array([(old + 1) % 21 if (old + 1) % 21 != new else (old + 2) % 21]), 16)
+    contact = (old + 1) % 21 if (old + 1) % 21 != new else (old + 2) % 21
+    overlay.admit(np.array([new]), np.array([contact]), 16)
     event = [[0.45]]  # in all boxes but the new one
     stale = disseminate(Links.of(overlay), network, event, seed=1)
     assert stale.spam[0] > 0
