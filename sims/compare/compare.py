@@ -46,8 +46,8 @@ def compare(
         )
     )
     folder = writer.path / "units"
-    run_units(units, folder, processes, spark, progress)
-    table = cells(gather(units, folder))
+    reasons = run_units(units, folder, processes, spark, progress)
+    table = cells(gather(units, folder, reasons))
     writer.write_table("compare", {name: table[name].to_numpy() for name in table})
     writer.write_text("compare.csv", table.to_csv(index=False, float_format="%.6g"))
     sentences = findings(table) + _roundings(plan)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,9 +13,10 @@ from sims.systems.catalogue import system, systems_of
 from sub2sub.errors import InputError
 from workloads.files.digests import file_digest
 from workloads.settings.plugins import is_plugin
-from workloads.spark.packages import digest as code_digest
 from workloads.spec.table_files import is_stored
+from workloads.sweeps.scheduler import key_of
 
+RUN = "sims.compare.run:measured"
 WORKLOADS, QUICK_STEPS = ("power-law-1", "power-law-3"), (0.0, 0.3, 1.0)
 USUAL = "usual"  # topics and the first of these workloads: what fits into a quarter of an hour
 CHOOSING_EVENTS = 1_000  # events by which a working point is chosen, over all seeds
@@ -50,13 +49,12 @@ class Unit:
         >>> Unit("topics", "sub2sub", 1, 100, 10, 5, 60.0).key[:17]
         'topics-sub2sub-1-'
         """
-        code = code_digest() + (_own_code(self.system) if is_plugin(self.system) else "")
         files = [interests_digest(self.world), network_digest(self.network)]
-        what = json.dumps([code, files, asdict(self)], sort_keys=True)
+        digest = key_of(RUN, _own_code(self.system) if is_plugin(self.system) else "", files, asdict(self))
         name = "-".join(
             "".join(c if c.isalnum() else "_" for c in text) for text in (self.world, self.system)
         )
-        return f"{name}-{self.seed}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
+        return f"{name}-{self.seed}-{digest[:8]}"
 
 
 def _own_code(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Runs the units of a plan, in several processes or through Spark, each written when it is done.
+"""The units of a comparison, each a call of `measure`, for the scheduler.
 
 Each unit is a file in `units/`, named after what it measures. Units with a file are not run again, so an
 interrupted comparison continues, and one with more seeds or worlds keeps the earlier results.
@@ -6,21 +6,18 @@ interrupted comparison continues, and one with more seeds or worlds keeps the ea
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import astuple
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from sims.compare.network import network_of
-from sims.compare.plan import Unit
+from sims.compare.plan import RUN, Unit
 from sims.compare.unit import measure
-from workloads.files.atomic import atomic_write
-from workloads.files.checked import read_parquet, write_parquet
-from workloads.spark.processes import run_in_processes
-from workloads.spark.tasks import Spark, run_each
+from workloads.spark.tasks import Spark
+from workloads.sweeps import scheduler
 
 SCHEMA = pa.schema(
     {
@@ -28,46 +25,38 @@ SCHEMA = pa.schema(
         "value": pa.float64(), "note": pa.string(),
     }
 )  # fmt: skip
-
-
 Progress = Callable[[int, int], None]
 
 
-def run_units(units: Sequence[Unit], folder: Path, processes: int, spark: Spark, progress: Progress) -> None:
-    """Run the units that `folder` does not have yet, in several processes here or on Spark."""
-    folder.mkdir(parents=True, exist_ok=True)
-    todo = [unit for unit in units if not _file(folder, unit).exists()]
-    done = len(units) - len(todo)
-    progress(done, len(units))
-    if spark is not None:
-        run_each(
-            spark, len(todo), partial(_run_number, todo, folder.resolve()), "units",
-            lambda _, now, total: progress(done + now, done + total),
-        )  # fmt: skip
-        return
-    run_in_processes(
-        partial(_run_number, todo, folder), len(todo), processes,
-        lambda now, _: progress(done + now, len(units)),
-    )  # fmt: skip
+def run_units(
+    units: Sequence[Unit], folder: Path, processes: int, spark: Spark, progress: Progress
+) -> dict[str, str]:
+    """Run the units that `folder` does not have yet; return why some have no result, by their keys."""
+    return scheduler.run_units(
+        [_scheduled(unit) for unit in units], folder, processes=processes, spark=spark, progress=progress
+    )
 
 
-def read_unit(folder: Path, unit: Unit) -> tuple[str, pa.Table]:
-    """The fingerprint of the world that a unit saw, and its values."""
-    table = read_parquet(_file(folder, unit))
+def read_unit(folder: Path, unit: Unit, reasons: Mapping[str, str]) -> tuple[str, pa.Table]:
+    """The fingerprint of the world that a unit saw, and its values; the reason if it has none."""
+    if unit.key in reasons:
+        return "", _table([("", 0.0, 0.0, "unable", float("nan"), f"not run: {reasons[unit.key]}")])
+    table = scheduler.read_unit(folder, _scheduled(unit))
     return table.schema.metadata[b"digest"].decode(), table
 
 
-def _file(folder: Path, unit: Unit) -> Path:
-    return folder / f"{unit.key}.parquet"
+def _scheduled(unit: Unit) -> scheduler.Unit:
+    return scheduler.Unit(RUN, asdict(unit), unit.key)
 
 
-def _run_number(todo: Sequence[Unit], folder: Path, number: int) -> int:
-    unit, began = todo[number], time.process_time()
-    arguments = [*astuple(unit)[:-1], network_of(unit.network)]
-    digest, rows = measure(*arguments)
-    columns = list(zip(*rows, strict=True))
-    table = pa.table(dict(zip(SCHEMA.names, columns, strict=True)), schema=SCHEMA)
-    with atomic_write(_file(folder, unit)) as draft:
-        notes = {"digest": digest, "cpu seconds": f"{time.process_time() - began:.1f}"}
-        write_parquet(table.replace_schema_metadata(notes), draft)
-    return len(rows)
+def measured(settings: Mapping[str, Any]) -> pa.Table:
+    """The values of a unit, and in their metadata the fingerprint of the world that it saw."""
+    unit = Unit(**settings)
+    size = (unit.subscribers, unit.events, unit.probes, unit.seconds, unit.choosing)
+    digest, rows = measure(unit.world, unit.system, unit.seed, *size, network_of(unit.network))
+    return _table(rows).replace_schema_metadata({"digest": digest})
+
+
+def _table(rows: Sequence[tuple[Any, ...]]) -> pa.Table:
+    columns = zip(*rows, strict=True)
+    return pa.table(dict(zip(SCHEMA.names, map(list, columns), strict=True)), schema=SCHEMA)

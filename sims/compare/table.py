@@ -7,7 +7,7 @@ have no value for a cell, its `note` says so; if none has, it gives the reason.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,13 +22,18 @@ KEYS = ["world", "system", "knob", "loss", "crashed", "metric"]
 CHOSEN = "choosing_hit_ratio"
 
 
-def gather(units: Sequence[Unit], folder: Path) -> pd.DataFrame:
-    """All values of all units, one row each, after checking that all systems saw the same worlds."""
+def gather(units: Sequence[Unit], folder: Path, reasons: Mapping[str, str]) -> pd.DataFrame:
+    """All values of all units, one row each, after checking that all systems saw the same worlds.
+
+    `reasons` says why units have no result, by their keys.
+    """
     seen: dict[tuple[str, int], tuple[str, str]] = {}
     frames = []
     for unit in units:
-        digest, table = read_unit(folder, unit)
-        other, system = seen.setdefault((unit.world, unit.seed), (digest, unit.system))
+        digest, table = read_unit(folder, unit, reasons)
+        other, system = (
+            seen.setdefault((unit.world, unit.seed), (digest, unit.system)) if digest else ("", "")
+        )
         if other != digest:
             raise AssertionError(
                 f"{unit.world}, seed {unit.seed}: {system} and {unit.system} saw different worlds"

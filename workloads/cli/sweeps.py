@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import click
@@ -32,7 +33,8 @@ def sweep(file: Path, out: Path, processes: int | None, where: Where, as_json: b
 
     plan = load_sweep(file)
     with where.session() as spark, common.progress_bars(quiet) as progress:
-        table = run(plan, out, spark, progress, processes or cores())
+        report = partial(progress, "runs") if progress else None
+        table = run(plan, out, spark, report, processes or cores())
     failed = [row for row in table.to_pylist() if row["error"] is not None]
     line = f"{out}/results.parquet: {table.num_rows} runs, {len(failed)} failed"
     common.print_result(as_json, table.to_pylist(), line)

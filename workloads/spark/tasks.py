@@ -125,16 +125,3 @@ def _run_here(
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return pa.concat_tables(tables) if tables else schema.empty_table()
-
-
-def run_each(
-    spark: SparkSession, count: int, task: Callable[[int], object], what: str, report: StageProgress | None
-) -> None:
-    """Call `task(0)` to `task(count - 1)` on Spark's workers, which write to a folder that they share."""
-    schema = pa.schema([("number", pa.int64())])
-
-    def call(number: int) -> pa.Table:
-        task(number)
-        return pa.table({"number": [number]}, schema)
-
-    run_tasks(spark, count, call, schema, what, report)

@@ -13,21 +13,18 @@
 Instead of `experiment`, `run = "module:function"` names a function from a dict of settings to a dict of
 results; it gets the settings as they are written.
 
-Each run writes its own file when it ends, named after a digest of everything it depends on: the experiment,
-the files that it names, the settings, the code. So runs that are done are skipped when the sweep is started
-again, also on another machine or with another grid. Results of another experiment or of other code have other
-digests: `results.parquet` holds only the runs of the plan. If a run raises, its row has the error, and it is
-tried again next time.
+Each run is a unit of `workloads.sweeps.scheduler`, whose key is a digest of the experiment, the files that it
+names, the settings and the code. So runs that are done are skipped when the sweep is started again, also on
+another machine or with another grid. `results.parquet` holds only the runs of the plan. If a run raises or is
+killed, its row has the reason, and it is tried again next time.
 """
 
 from __future__ import annotations
 
 import itertools
-import sys
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +32,22 @@ import pyarrow as pa
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write, remove_drafts
-from workloads.files.checked import read_parquet, write_parquet
-from workloads.files.digests import digest, file_digest
+from workloads.files.checked import write_parquet
+from workloads.files.digests import digest
 from workloads.files.manifest import State, begin_manifest, write_manifest
-from workloads.settings.plugins import plugin
-from workloads.spark import packages
-from workloads.spark.processes import run_in_processes
-from workloads.spark.tasks import Spark, StageProgress, run_each
+from workloads.spark.tasks import Spark
+from workloads.sweeps.scheduler import (
+    Progress,
+    Unit,
+    code_of,
+    function_of,
+    key_of,
+    read_unit,
+    run_units,
+    seconds_of,
+)
 
 Settings = dict[str, Any]
-Run = Callable[[Settings], Mapping[str, Any]]
 
 _OWN_COLUMNS = ("run", "digest", "seconds", "error")
 
@@ -91,7 +94,7 @@ class Sweep:
             raise InputError(f"seeds: expected a list of whole numbers from 0, got {self.seeds!r}")
         if not self.seeds:
             raise InputError("seeds: expected at least one")
-        _function(self.run)
+        function_of(self.run)
 
     @cached_property
     def digest(self) -> str:
@@ -99,7 +102,7 @@ class Sweep:
         settings = dict(self.settings)
         if self.content:  # the contents of the file count, not its path
             settings["experiment"] = [Path(str(settings["experiment"])).stem, self.content]
-        return digest([self.run, settings, _code(self.run)])
+        return key_of(self.run, settings)
 
     def key(self, settings: Settings) -> str:
         """The name of a run, which does not depend on the order of its settings."""
@@ -123,7 +126,7 @@ def sweep(
     plan: Sweep,
     out: Path,
     spark: Spark = None,
-    progress: StageProgress | None = None,
+    progress: Progress | None = None,
     processes: int = 1,
 ) -> pa.Table:
     """Make the runs that are not done yet; return all results, and write them to `results.parquet`.
@@ -132,85 +135,43 @@ def sweep(
     ----------
     out : Path
         Folder of the sweep; one that exists is continued.
-    spark : SparkSession, optional
-        Where to run, one task per run; on this machine if not given.
-    progress : callable, optional
-        Called with (what, done, total).
-    processes : int
-        Runs at the same time on this machine; with 1 they run in this process.
+    spark, progress, processes
+        See `workloads.sweeps.scheduler.run_units`.
     """
-    folder = out.resolve() / "runs"
-    folder.mkdir(parents=True, exist_ok=True)
-    for drafts in (out, folder):
-        remove_drafts(drafts)
-    runs = {plan.key(settings): settings for settings in plan.runs()}
-    done = {row["run"] for row in results(out, runs).to_pylist() if row["error"] is None}
-    todo = [settings for key, settings in runs.items() if key not in done]
+    out.mkdir(parents=True, exist_ok=True)
+    remove_drafts(out)
+    units = [Unit(plan.run, settings, plan.key(settings)) for settings in plan.runs()]
     _write_manifest(plan, out, "running")
-    # Processes, not threads: simulations hold the interpreter's lock.
-    one = partial(_run_one, plan, todo, folder)
-    if spark is None:
-        report = partial(progress, "runs") if progress else lambda done, total: None
-        run_in_processes(one, len(todo), processes, report)
-    else:
-        run_each(spark, len(todo), one, "runs", progress)
-    table = results(out, runs)
-    if lost := len(runs) - table.num_rows:
-        raise InputError(
-            f"{folder}: {lost} of {len(runs)} runs left no result: expected a folder that all workers share"
-        )
+    reasons = run_units(units, out / "runs", processes=processes, spark=spark, progress=progress)
+    rows = [_row(plan, unit, out / "runs", reasons.get(unit.key)) for unit in units]
+    table = pa.concat_tables(rows, promote_options="permissive")
     with atomic_write(out / "results.parquet") as draft:
         write_parquet(table, draft)
     _write_manifest(plan, out, "done")
     return table
 
 
+def _row(plan: Sweep, unit: Unit, folder: Path, reason: str | None) -> pa.Table:
+    """The row of a run: its settings, its results or why there are none, and its seconds."""
+    settings = {"run": unit.key, "digest": plan.digest, **unit.settings}
+    row, seconds = pa.Table.from_pylist([settings]), None
+    if reason is None:
+        found = read_unit(folder, unit)
+        seconds = seconds_of(found)
+        taken = [name for name in found.column_names if name in settings or name in _OWN_COLUMNS]
+        if taken:
+            reason = f"InputError: result {taken[0]!r}: expected a name that no setting has"
+        else:
+            for name in found.column_names:
+                row = row.append_column(name, found[name])
+    row = row.append_column("seconds", pa.array([seconds], pa.float64()))
+    return row.append_column("error", pa.array([reason], pa.string()))
+
+
 def _write_manifest(plan: Sweep, out: Path, state: State) -> None:
     name = Path(str(plan.settings.get("experiment", plan.run))).stem
     what = {
         "run": plan.run, "grid": dict(plan.grid), "seeds": list(plan.seeds), "settings": dict(plan.settings),
-        "digest": plan.digest, "code": _code(plan.run),
+        "digest": plan.digest, "code": code_of(plan.run),
     }  # fmt: skip
     write_manifest(out, {**begin_manifest("sweep", name, state=state), **what})
-
-
-def results(out: Path, keys: Collection[str]) -> pa.Table:
-    """One row for each of these runs that has ended: its settings, results, seconds and error."""
-    empty = pa.schema([("run", pa.string()), ("error", pa.string())]).empty_table()
-    paths = [out / "runs" / f"{key}.parquet" for key in sorted(keys)]
-    tables = [read_parquet(path) for path in paths if path.exists()]
-    return pa.concat_tables([empty, *tables], promote_options="permissive")
-
-
-def _function(name: str) -> Run:
-    found: Run = plugin(name, "run", trusted=True)
-    return found
-
-
-def _code(run: str) -> str:
-    """Digest of the code of a function: our packages, and its own file if it is not part of them."""
-    source = getattr(sys.modules[_function(run).__module__], "__file__", None)
-    outside = source is not None and not packages.has(Path(source))
-    return packages.digest() + (file_digest(Path(str(source))) if outside else "")
-
-
-def _run_one(plan: Sweep, todo: list[Settings], folder: Path, number: int) -> int:
-    settings = todo[number]
-    key = plan.key(settings)
-    began = time.perf_counter()
-    own: dict[str, Any] = {"run": key, "digest": plan.digest, **settings}
-    error = None
-    try:
-        outcome = dict(_function(plan.run)(dict(settings)))
-        taken = [name for name in outcome if name in settings or name in _OWN_COLUMNS]
-        if taken:
-            raise InputError(f"result {taken[0]!r}: expected a name that no setting has")
-        table = pa.Table.from_pylist([own | outcome])
-    except Exception as failure:  # the error is the result of this run, and the others go on
-        error = f"{type(failure).__name__}: {failure}"
-        table = pa.Table.from_pylist([own])
-    seconds = pa.array([time.perf_counter() - began])
-    table = table.append_column("seconds", seconds).append_column("error", pa.array([error], pa.string()))
-    with atomic_write(folder / f"{key}.parquet") as draft:
-        write_parquet(table, draft)
-    return 1

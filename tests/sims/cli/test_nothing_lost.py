@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,7 +10,6 @@ import pytest
 from sims.runs.folder import RunWriter
 from sub2sub.errors import InputError
 from tests.sims.cli.test_mistakes import SMALL, call, refused
-from workloads.spark.processes import run_in_processes
 
 
 @pytest.fixture(autouse=True)
@@ -108,12 +105,3 @@ def test_ambiguous_options_of_an_import_are_refused() -> None:
     assert "'p' is given twice" in refused(*start, "--column", "p=lo")
     assert "delimiter and decimal are both ','" in refused(*start, "--decimal", ",")
     assert not Path("w").exists()
-
-
-def end_process(number: int) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_a_killed_process_is_one_line() -> None:
-    with pytest.raises(ChildProcessError, match="a process was ended from outside"):
-        run_in_processes(end_process, 2, 2, lambda done, count: None)

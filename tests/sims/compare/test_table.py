@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sims.compare import plan, run
+from sims.compare import run
 from sims.compare.findings import findings
 from sims.compare.markdown import headline
 from sims.compare.plan import Plan, Unit
@@ -339,7 +339,7 @@ def test_a_comparison_taken_up_again_gives_the_same_table(tmp_path: Path) -> Non
     after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "parts").iterdir()}
     assert before.items() <= after.items()
     assert len(after) == len(UNITS)
-    whole, parts = (cells(gather(UNITS, tmp_path / name)) for name in ("whole", "parts"))
+    whole, parts = (cells(gather(UNITS, tmp_path / name, {})) for name in ("whole", "parts"))
     pd.testing.assert_frame_equal(whole, parts)
 
 
@@ -354,15 +354,36 @@ def test_all_systems_of_a_seed_saw_the_same_world_or_there_is_no_table(
         Unit("topics", system, seed, 9, 9, 9, 9.0) for system in ("sub2sub", "camcast") for seed in (1, 2)
     ]
     run_units(units, tmp_path, 1, None, quiet)
-    assert len(gather([unit for unit in units if unit.seed == 1], tmp_path)) == 2
+    assert len(gather([unit for unit in units if unit.seed == 1], tmp_path, {})) == 2
     with pytest.raises(AssertionError, match="topics, seed 2: sub2sub and camcast saw different worlds"):
-        gather(units, tmp_path)
+        gather(units, tmp_path, {})
+
+
+def test_a_unit_without_a_result_is_told_and_the_others_are_in_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured(world: str, system: str, seed: int, *rest: object) -> tuple[str, list[Row]]:
+        if system == "camcast" and seed == 2:
+            raise MemoryError("17 GB")
+        return "same", [Row("", 0.0, 0.0, "m", float(seed), "")]
+
+    monkeypatch.setattr(run, "measure", measured)
+    units = [
+        Unit("topics", system, seed, 9, 9, 9, 9.0) for system in ("sub2sub", "camcast") for seed in (1, 2)
+    ]
+    reasons = run_units(units, tmp_path, 1, None, quiet)
+    table = cells(gather(units, tmp_path, reasons))
+    assert {(row.system, row.metric): row.seeds for row in table.itertuples()} == {
+        ("sub2sub", "m"): 2, ("camcast", "m"): 1, ("camcast", "unable"): 0,
+    }  # fmt: skip
+    (note,) = table.note[table.metric == "unable"]
+    assert note == "not run: MemoryError: 17 GB"
 
 
 def test_units_made_by_other_code_are_other_units(monkeypatch: pytest.MonkeyPatch) -> None:
     unit = UNITS[0]
     before = unit.key
-    monkeypatch.setattr(plan, "code_digest", lambda: "of another checkout")
+    monkeypatch.setattr("workloads.spark.packages.digest", lambda: "of another checkout")
     assert unit.key != before
 
 

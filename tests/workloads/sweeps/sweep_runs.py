@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -18,3 +20,12 @@ def product(settings: dict[str, Any]) -> dict[str, Any]:
 def clashing(settings: dict[str, Any]) -> dict[str, Any]:
     """A result under the name of a setting."""
     return {"a": 1}
+
+
+def fatal(settings: dict[str, Any]) -> dict[str, Any]:
+    """The seed; kills its own process at seed 2, and needs a disk that is full at seed 3."""
+    if settings["seed"] == 2 and "mended" not in settings:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if settings["seed"] == 3:
+        raise OSError(28, "No space left on device")
+    return {"found": settings["seed"]}

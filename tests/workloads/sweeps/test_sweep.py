@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from sub2sub.errors import InputError
-from workloads.sweeps.sweep import Sweep, results, sweep
+from workloads.sweeps.sweep import Sweep, sweep
 from workloads.sweeps.sweep_file import load_sweep
 
 RUN = "tests.workloads.sweeps.sweep_runs:product"
@@ -64,7 +64,7 @@ def test_runs_without_a_file_are_told_not_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A worker whose disk is not this machine's writes its file where nobody here sees it.
-    monkeypatch.setattr("workloads.sweeps.sweep._run_one", lambda *_: 1)
+    monkeypatch.setattr("workloads.sweeps.scheduler._attempt", lambda *_: "")
     with pytest.raises(InputError, match=r"4 of 4 runs left no result: expected a folder that all workers"):
         sweep(plan(tmp_path, [2]), tmp_path / "out")
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["state"] == "running"
@@ -104,10 +104,6 @@ def test_a_result_must_not_hide_a_setting(tmp_path: Path) -> None:
     clash = Sweep("tests.workloads.sweeps.sweep_runs:clashing", {"a": [1]}, seeds=[0])
     (row,) = sweep(clash, tmp_path).to_pylist()
     assert "expected a name that no setting has" in row["error"]
-
-
-def test_a_folder_without_runs_has_no_results(tmp_path: Path) -> None:
-    assert results(tmp_path, ["0"]).num_rows == 0
 
 
 @pytest.mark.parametrize(
