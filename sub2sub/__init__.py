@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from sub2sub.overlay.population import Population
     from sub2sub.overlay.published import Published
     from sub2sub.overlay.stack import Stack
-    from sub2sub.overlay.tables import Table
     from sub2sub.peers.draws import Random
     from sub2sub.peers.settings import (
         CyclonSettings,
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from sub2sub.rings.ring_view import RingNeighbours, RingView
     from sub2sub.rings.selection import RingSelection, select_ring
     from sub2sub.rings.true_rings import Neighbours, ring_neighbours, true_rings
+    from sub2sub.tables import Table
 
 _NAMES = {
     "geometry.attributes": ("Bool", "Enum", "Float", "Int", "String"),
@@ -73,7 +73,7 @@ _NAMES = {
     "overlay.overlay": ("Overlay",),
     "overlay.population": ("Population",),
     "overlay.published": ("Published",),
-    "overlay.tables": ("Table",),
+    "tables": ("Table",),
     "peers.draws": ("Random",),
     "peers.settings": (
         "CyclonSettings",

@@ -19,7 +19,7 @@ from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.geometry.boxes import points
 from sub2sub.geometry.matching import match_boxes
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.tables import Table
+from sub2sub.tables import Table
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import closed
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.tables import Table, optional_library
 from sub2sub.peers.draws import cycle_key, stream_number
+from sub2sub.tables import Table, optional_library
 
 STREAM = stream_number("bootstrap")
 _ASKED = ("name", "step", "join", "links", "arrays", "load")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from sub2sub import AttributeSpace, Float, InputError, Int, Overlay, OverlaySettings, Population, match
-from sub2sub.overlay.tables import Table
+from sub2sub.tables import Table
 
 
 def _ranges(n: int = 150, d: int = 2, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -150,6 +150,6 @@ def test_a_table_without_its_library_says_which_to_install(monkeypatch: pytest.M
     def refuse(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr("sub2sub.overlay.tables.import_module", refuse)
+    monkeypatch.setattr("sub2sub.tables.import_module", refuse)
     with pytest.raises(InputError, match=r"pandas: not installed here; pip install"):
         Table({"event": np.arange(2)}).to_pandas()
