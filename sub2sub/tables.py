@@ -10,9 +10,11 @@ from html import escape
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from sub2sub.version import DISTRIBUTION
 
 SHOWN = 3  # rows at the beginning, and at the end, that a long table prints
 
@@ -79,13 +81,16 @@ class Table(Mapping[str, NDArray[Any]]):
             width = max(map(len, cells))
             columns.append([cell.rjust(width) for cell in cells])
         lines = ["  ".join(row) for row in zip(*columns, strict=True)]
-        return "\n".join([*lines, f"{self.rows} rows"])
+        return "\n".join([*lines, self._size()])
 
     def _repr_html_(self) -> str:
         """The same for a notebook, in the notebook's own colours."""
         head, *rows = zip(*self._shown(), strict=True) if self else [()]
         lines = [_row("td", row) for row in rows]
-        return f"<table>{_row('th', head)}{''.join(lines)}</table><p>{self.rows} rows</p>"
+        return f"<table>{_row('th', head)}{''.join(lines)}</table><p>{self._size()}</p>"
+
+    def _size(self) -> str:
+        return f"{self.rows} row{'' if self.rows == 1 else 's'}"
 
     def _shown(self) -> list[list[str]]:
         """The cells of each column that are shown, its name first."""
@@ -98,6 +103,65 @@ class Table(Mapping[str, NDArray[Any]]):
         return columns
 
 
+class Rows(list[dict[str, Any]]):
+    """Rows that are written one after the other; a `Table` of them shows itself and is converted.
+
+    Rows need not have the same columns: `table` leaves a cell that a row lacks empty (None).
+
+    Examples
+    --------
+    >>> rows = Rows([{"cycle": 0, "complete": 0.25}, {"cycle": 1, "complete": 1.0}])
+    >>> rows[1]["complete"], rows.table["cycle"].max()
+    (1.0, np.int64(1))
+    >>> rows
+    cycle  complete
+        0      0.25
+        1         1
+    2 rows
+    """
+
+    @property
+    def table(self) -> Table:
+        """The rows as columns."""
+        names = dict.fromkeys(name for row in self for name in row)
+        return Table({name: np.array([row.get(name) for row in self]) for name in names})
+
+    def to_pandas(self) -> Any:
+        """As a pandas DataFrame."""
+        return self.table.to_pandas()
+
+    def to_arrow(self) -> Any:
+        """As an Arrow table."""
+        return self.table.to_arrow()
+
+    def to_polars(self) -> Any:
+        """As a polars DataFrame."""
+        return self.table.to_polars()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """For libraries that read Arrow data."""
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        """As the table prints."""
+        return repr(self.table)
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+
+def shown(line: str, table: Table) -> str:
+    """For a notebook: what `repr` says, without its angle brackets, and a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shown("<3 & more>", Table({"a": np.array([1])}))
+    '<p>3 &amp; more</p><table><tr><th>a</th></tr><tr><td>1</td></tr></table><p>1 row</p>'
+    """
+    return f"<p>{escape(line.strip('<>'))}</p>{table._repr_html_()}"
+
+
 def _row(tag: str, cells: tuple[str, ...]) -> str:
     return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
@@ -106,9 +170,9 @@ def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def optional_library(name: str) -> Any:
+def optional_library(name: str, extra: str = "sims") -> Any:
     """A library that the base install does not have; one line if it is not there."""
     try:
         return import_module(name)
     except ImportError:
-        raise InputError(f'{name}: not installed here; pip install "sub2sub-overlays[sims]"') from None
+        raise InputError(f'{name}: not installed here; pip install "{DISTRIBUTION}[{extra}]"') from None

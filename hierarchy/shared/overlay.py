@@ -187,8 +187,7 @@ class SharedOverlay(Overlay):
         entry = np.where(ready, publishers, -1)
         outcome = route_events(self, found, entry, settings, self.cycle, record=True)
         published = Published.of(self.population, self.network, found, outcome, given)
-        tables = published.events, published.received, published.missed, outcome
-        return RoutedEvents(*tables, np.flatnonzero(~ready))
+        return RoutedEvents(**vars(published), not_ready=np.flatnonzero(~ready))
 
     def spread(
         self,

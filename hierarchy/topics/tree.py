@@ -16,8 +16,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import networkx as nx
+import numpy as np
 
 from sub2sub.errors import InputError
+from sub2sub.tables import Table, shown
 
 ROOT = "."
 
@@ -164,6 +166,19 @@ class TopicTree:
 
     def __len__(self) -> int:
         return len(self._number)
+
+    def __repr__(self) -> str:
+        return f"<TopicTree of {len(self)} topics, {self.depth() + 1} levels>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the topics, each with its parents and its number of subtopics."""
+        topics = list(self)
+        columns = {
+            "topic": np.array([self.name(topic) for topic in topics]),
+            "below": np.array([", ".join(map(self.name, self.parents(topic))) for topic in topics]),
+            "subtopics": np.array([len(self.subtopics(topic)) for topic in topics]),
+        }
+        return shown(repr(self), Table(columns))
 
     def __iter__(self) -> Iterator[int]:
         """Numbers of all topics, each after its spanning parent."""

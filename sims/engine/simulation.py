@@ -24,8 +24,10 @@ from sims.engine.schedule import Schedule
 from sims.engine.simulated import Simulated
 from sub2sub.compiled.common.growth import grow
 from sub2sub.errors import InputError
+from sub2sub.overlay.plots import plot_rows
 from sub2sub.overlay.stack import whole_number
 from sub2sub.peers.draws import Random, cycle_key, stream_number
+from sub2sub.tables import Rows, Table, shown
 
 S_co = TypeVar("S_co", bound=Simulated, covariant=True, default=Simulated)
 
@@ -48,8 +50,8 @@ class Simulation(Generic[S_co]):
         such as `Simulation[Overlay]`.
     cycle : int
         Number of cycles completed.
-    tables : dict
-        Rows that controls have written, by name of the table.
+    tables : dict of Rows
+        Rows that controls have written, by name of the table; they show themselves, and have `to_pandas()`.
 
     Examples
     --------
@@ -79,8 +81,22 @@ class Simulation(Generic[S_co]):
             (schedule, as_control(control)) for schedule, control in controls or []
         ]
         self.cycle: int = getattr(overlay, "cycle", 0)
-        self.tables: dict[str, list[dict[str, Any]]] = {}
+        self.tables: dict[str, Rows] = {}
         self._observed = -1
+
+    def __repr__(self) -> str:
+        return f"<Simulation of {self.overlay!r}, tables: {', '.join(self.tables) or 'none yet'}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the same line, and how long each table is."""
+        rows = np.array([len(rows) for rows in self.tables.values()], int)
+        return shown(repr(self), Table({"table": np.array(list(self.tables)), "rows": rows}))
+
+    def plot(self, table: str, column: str | None = None, axes: Any = None) -> Any:
+        """Draw a column of a table (the first with numbers) over the cycles into matplotlib's axes."""
+        if table not in self.tables:
+            raise InputError(f"table: expected one of {', '.join(self.tables) or 'none'}, got {table!r}")
+        return plot_rows(self.tables[table], table, column, axes)
 
     @property
     def overlay(self) -> S_co:
@@ -131,7 +147,7 @@ class Simulation(Generic[S_co]):
                 raise InputError(
                     f"{table}, {column}: expected a number, a text, True or False, got {type(value).__name__}"
                 )
-        self.tables.setdefault(table, []).append({"cycle": self.cycle, **row})
+        self.tables.setdefault(table, Rows()).append({"cycle": self.cycle, **row})
 
     def execute_controls(self) -> None:
         """Run the controls that are due in the current cycle, unless they have already run.
@@ -222,7 +238,8 @@ class Simulation(Generic[S_co]):
             if layer.arrays().keys() - own.keys():
                 raise InputError(f"{path}: expected a checkpoint with the state of the layer {layer.name!r}")
             layer.load(own)
-        self.cycle, self._observed, self.tables = notes["cycle"], notes["observed"], notes["tables"]
+        self.cycle, self._observed = notes["cycle"], notes["observed"]
+        self.tables = {name: Rows(rows) for name, rows in notes["tables"].items()}
         if hasattr(self.overlay, "cycle"):
             self.overlay.cycle = self.cycle
         if hasattr(self.overlay, "restored"):

@@ -12,6 +12,7 @@ from sims.lab.laboratory import Laboratory
 from sims.report.overlay import domain_of
 from sub2sub.compiled.events.audience import STREAM as ENTRY
 from sub2sub.peers.forwarding import STREAM as DISSEMINATION
+from sub2sub.tables import Rows
 
 MOST_FOLLOWED = 1500  # an event with more subscribers is not followed every cycle
 
@@ -83,6 +84,6 @@ class BrowserView:
 
     def _upkeep(self, peers: int) -> float:
         """Messages per peer in the last cycle."""
-        traffic, cycle = self.lab.simulation.tables.get("traffic", []), self.lab.simulation.cycle
+        traffic, cycle = self.lab.simulation.tables.get("traffic", Rows()), self.lab.simulation.cycle
         last = [row["messages"] for row in traffic[-4:] if row["cycle"] == cycle]
         return float(sum(last)) / max(peers, 1)

@@ -17,13 +17,17 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from html import escape
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+from pyarrow import parquet
 
 from sub2sub.errors import InputError
+from sub2sub.tables import Table, shown
 from workloads.files import manifest as manifests
 from workloads.files.atomic import atomic_write, remove_drafts, write_text
 from workloads.files.checked import read_parquet, write_parquet
@@ -72,6 +76,22 @@ class RunFolder:
     def open(cls, path: Path) -> RunFolder:
         """Open the run in a folder."""
         return cls(path, _read_manifest(path))
+
+    def __repr__(self) -> str:
+        kind, state = self.manifest.get("kind"), self.manifest["state"]
+        return f"<{kind} {self.manifest.get('name')!r} in {self.path}: {state}>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the same line, what a comparison found, and the tables."""
+        found = self.path / "finding.txt"
+        sentences = found.read_text(encoding="utf-8").splitlines() if found.exists() else []
+        footers = [parquet.read_metadata(self.path / f"{name}.parquet") for name in self.tables()]
+        columns = {
+            "table": np.array(self.tables()),
+            "rows": np.array([footer.num_rows for footer in footers], int),
+            "columns": np.array([", ".join(footer.schema.names) for footer in footers]),
+        }
+        return shown(repr(self), Table(columns)) + "".join(f"<p>{escape(line)}</p>" for line in sentences)
 
     @property
     def settings(self) -> dict[str, Any]:

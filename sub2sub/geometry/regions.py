@@ -24,9 +24,10 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import Floats, closed, normalise
 from sub2sub.geometry.matching import Indices, Members
 from sub2sub.plain_numba import jitted
+from sub2sub.tables import Table, shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Regions:
     """M regions, numbered in the order of their first box.
 
@@ -47,6 +48,19 @@ class Regions:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<{len(self)} regions of {len(self.lows)} boxes>"
+
+    def _repr_html_(self) -> str:
+        """For a notebook: how many subscriptions contain each region, and of how many boxes it consists."""
+        columns = {
+            "region": np.arange(len(self)),
+            "subscriptions": self.members.sizes(),
+            "boxes": np.diff(self.offsets),
+        }
+        return shown(repr(self), Table(columns))
 
     def boxes(self, region: int) -> tuple[Floats, Floats]:
         """The boxes of one region, as closed ranges."""

@@ -198,6 +198,18 @@ class Overlay(Stack):
             **{layer.name: layer for layer in self.above},
         }
 
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the attributes; x0, x1, ... if they have none."""
+        named = None if self.space is None else self.space.names
+        return named or tuple(f"x{k}" for k in range(self.population.d))
+
+    def plot(self, axes: Any = None, *, x: int = 0, y: int = 1) -> Any:
+        """Draw the live subscriptions along two attributes into matplotlib's axes."""
+        from sub2sub.overlay.plots import plot_boxes
+
+        return plot_boxes(self, axes, x, y)
+
     def change(self, old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
         """Record that peers `old` were replaced by `new` on the same hosts, with other subscriptions."""
         self.ring.change(old, new)

@@ -34,7 +34,7 @@ STREAM = stream_number("sequence-ids")
 DORMANT, GONE = -1, -2
 
 
-@dataclass
+@dataclass(repr=False)
 class Population:
     """Peers in the order of their sequence IDs.
 
@@ -165,6 +165,11 @@ class Population:
     def __len__(self) -> int:
         """The number of peers, including dormant ones."""
         return self.ids.size
+
+    def __repr__(self) -> str:
+        """One line."""
+        present, attributes = int(self.present.sum()), f"{self.d} attribute{'' if self.d == 1 else 's'}"
+        return f"<Population of {present} subscriptions, {attributes}, room for {len(self)}>"
 
     @property
     def present(self) -> NDArray[np.bool_]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.geometry.boxes import points
 from sub2sub.geometry.matching import match_boxes
 from sub2sub.overlay.population import Population
-from sub2sub.tables import Table
+from sub2sub.tables import Table, shown
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,8 @@ class Published:
         One row per live match that did not receive the event: `event`, `subscription`.
     outcome : Outcome
         The same results and more, by peer number.
+    rows_in_ring_order : (n,) int64
+        The row of each peer's subscription: peers are numbered in the order of their sequence IDs.
 
     Examples
     --------
@@ -55,6 +56,7 @@ class Published:
     received: Table
     missed: Table
     outcome: Outcome
+    rows_in_ring_order: NDArray[np.int64]
 
     @classmethod
     def of(
@@ -86,7 +88,7 @@ class Published:
         has = np.isin(event * row.size + wanted.members, found["event"] * row.size + found["peer"])
         lost = there[wanted.members] & ~has
         missed = {"event": event[lost], "subscription": row[wanted.members[lost]]}
-        return cls(Table(per_event), Table(received), Table(missed), outcome)
+        return cls(Table(per_event), Table(received), Table(missed), outcome, row.copy())
 
     @property
     def hit_ratio(self) -> float:
@@ -96,6 +98,12 @@ class Published:
     def summary(self) -> dict[str, float]:
         """All events in one row: delivery, speed, cost, load balance."""
         return self.outcome.summary()
+
+    def plot(self, event: int = 0, axes: Any = None) -> Any:
+        """Draw the ring of an event into matplotlib's axes: who received it at which hop, who missed it."""
+        from sub2sub.overlay.plots import plot_ring
+
+        return plot_ring(self, event, axes)
 
     def __repr__(self) -> str:
         """One line."""
@@ -107,4 +115,4 @@ class Published:
 
     def _repr_html_(self) -> str:
         """For a notebook: the same line, and who received what."""
-        return f"<p>{escape(repr(self)[1:-1])}</p>{self.received._repr_html_()}"
+        return shown(repr(self), self.received)

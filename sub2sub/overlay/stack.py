@@ -6,7 +6,6 @@ See `docs/write-a-protocol.md`, and `examples/push_sum.py` for a protocol in twe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from typing import Any, Self, cast
 
 import numpy as np
@@ -21,7 +20,7 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import closed
 from sub2sub.overlay.population import Population
 from sub2sub.peers.draws import cycle_key, stream_number
-from sub2sub.tables import Table, optional_library
+from sub2sub.tables import Table, optional_library, shown
 
 STREAM = stream_number("bootstrap")
 _ASKED = ("name", "step", "join", "links", "arrays", "load")
@@ -86,7 +85,7 @@ class Stack:
         count = np.array([len(layer.links()[0]) for layer in self.layers])
         links = {"layer": np.array([layer.name for layer in self.layers]), "links": count}
         links["links per live peer"] = count / max(int(self.network.alive.sum()), 1)
-        return f"<p>{escape(repr(self)[1:-1])}</p>{Table(links)._repr_html_()}"
+        return shown(repr(self), Table(links))
 
     def to_networkx(self) -> Any:
         """The live peers and their links as a networkx `MultiDiGraph`, the layer's name being an edge's key.

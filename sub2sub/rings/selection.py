@@ -23,11 +23,12 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import Floats, normalise
 from sub2sub.rings import plain
 from sub2sub.rings.identifiers import Identifiers, sequence_id, sequence_ids
+from sub2sub.tables import Table, shown
 
 FEW = 100  # candidates that are selected from without a compiler
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RingSelection:
     """The result of `select_ring`: indices of candidates, nearest first.
 
@@ -36,6 +37,20 @@ class RingSelection:
 
     successors: NDArray[np.int64]
     predecessors: NDArray[np.int64]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both select the same candidates in the same order."""
+        if not isinstance(other, RingSelection):
+            return NotImplemented
+        sides = ((self.successors, other.successors), (self.predecessors, other.predecessors))
+        return all(np.array_equal(mine, others) for mine, others in sides)
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the candidates, nearest first, each with its direction."""
+        way = ["successor"] * len(self.successors) + ["predecessor"] * len(self.predecessors)
+        candidates = np.concatenate([self.successors, self.predecessors])
+        line = f"{len(self.successors)} successors, {len(self.predecessors)} predecessors, nearest first"
+        return shown(line, Table({"selected as": np.array(way), "candidate": candidates}))
 
 
 def select_ring(

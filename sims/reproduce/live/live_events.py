@@ -8,8 +8,10 @@ no ring counts as complete before all have joined. The quick form has 100 peers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pandas as pd
 
@@ -33,7 +35,7 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
         simulation = simulation_of(experiment_from(data), seed, Path(folder))
         simulation.overlay.bootstrap()
         simulation.run(cycles)
-    found = {CYCLES: simulation.tables}
+    found: dict[str, Mapping[str, list[dict[str, Any]]]] = {CYCLES: simulation.tables}
     for name, latency in tracked(LATENCIES.items(), progress):
         experiment = experiment_from({**data, "engine": "events", "latency": list(latency)})
         found[name] = EventDriven(experiment, seed).run()
