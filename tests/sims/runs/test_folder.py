@@ -36,6 +36,16 @@ def test_a_run_that_ends_is_done_and_can_be_read(tmp_path: Path):
     assert {"python", "numpy", "numba", "sub2sub"} <= run.manifest["versions"].keys()
 
 
+def test_a_run_shows_its_tables_and_a_comparison_its_finding_in_a_notebook(tmp_path: Path):
+    with RunWriter.create(tmp_path / "r", kind="compare", name="costs") as writer:
+        writer.write_table("cells", {"system": ["ours", "theirs"], "bytes": [1, 2]})
+        writer.write_text("finding.txt", "Rings <take> less.\n")
+    run = RunFolder.open(tmp_path / "r")
+    assert repr(run) == f"<compare 'costs' in {tmp_path / 'r'}: done>"
+    assert "<td>cells</td><td>2</td><td>system, bytes</td>" in run._repr_html_()
+    assert run._repr_html_().endswith("<p>Rings &lt;take&gt; less.</p>")
+
+
 def test_a_run_that_is_interrupted_while_it_begins_is_not_running(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
