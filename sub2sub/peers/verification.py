@@ -84,8 +84,6 @@ class Verification:
     sender : int, optional
         ID of the sender of the message: if it is accepted, the two have met.
 
-    Attributes
-    ----------
     Examples
     --------
     >>> from sub2sub.peers.ring import RingPeer
