@@ -18,10 +18,11 @@ from workloads.frames.sources import opened
 from workloads.spec.table_files import is_stored, open_stored, stored_files
 
 DEBIAN = Path(__file__).parents[3] / "sims" / "examples" / "debian"
+PLACES = DEBIAN.parent / "places"
 
 
-def rows_of(name: str) -> list[dict[str, str]]:
-    with (DEBIAN / name).open(encoding="utf-8") as file:
+def rows_of(name: str, folder: Path = DEBIAN) -> list[dict[str, str]]:
+    with (folder / name).open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -52,6 +53,23 @@ def test_real_topics_reach_those_who_want_the_topic_or_one_above() -> None:
     for event in range(0, len(updates), 7):
         expected = [row for row, each in enumerate(wanted) if each["topic"] == updates[event]["topic"]]
         assert found.of(event).tolist() == expected
+
+
+def test_real_places_are_wanted_by_the_airports_around_them_or_by_topic() -> None:
+    wanted, reports = rows_of("airports.csv", PLACES), rows_of("reports.csv", PLACES)
+    near, by_topic = (open_stored(PLACES / f"{name}.toml") for name in ("ranges", "topics"))
+    around = match(near.lows, near.highs, near.points)
+    subscribed = match(by_topic.lows, by_topic.highs, by_topic.points)
+    for event in range(0, len(reports), 50):
+        report = reports[event]
+        latitude, longitude = float(report["latitude"]), float(report["longitude"])
+        assert around.of(event).tolist() == [
+            row for row, each in enumerate(wanted)
+            if float(each["south"]) <= latitude <= float(each["north"])
+            and float(each["west"]) <= longitude <= float(each["east"])
+        ]  # fmt: skip
+        same = [row for row, each in enumerate(wanted) if each["topic"] == report["topic"]]
+        assert subscribed.of(event).tolist() == same
 
 
 def test_a_folder_keeps_sequence_ids_and_keys(tmp_path: Path, spark: Any) -> None:
