@@ -37,7 +37,7 @@ def grown(system: str, spec: str, peers: int) -> Simulation:
     if system == "protocols":
         data["layers"] = {"stack": [{"kind": "cyclon"}]}
     simulation = simulation_of(experiment_from(data), 1, Path("unused"))
-    simulation.controls = []
+    simulation.observers.clear()
     simulation.overlay.bootstrap()
     simulation.run(10)
     return simulation

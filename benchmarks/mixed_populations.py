@@ -45,7 +45,7 @@ def moments(
         start = 0 if fault == "loss" else SETTLED
         simulation.add(control, start=start, until=None if fault == "churn" else start + 1)
     for cycle in range(1, when[-1] + 1):
-        simulation.execute_controls()
+        simulation.act()
         if cycle in when and fault == "crash":
             yield _named(fault, cycle), *_both(overlay, seed + cycle)
         simulation.cycle = cycle

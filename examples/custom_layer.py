@@ -74,6 +74,7 @@ class Spread:
     """Observer: how much the numbers of live peers differ."""
 
     name = "spread"
+    observes = True
 
     def execute(self, simulation: Simulation[Stack]) -> dict[str, float]:
         """Compute mean and standard deviation."""

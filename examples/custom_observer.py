@@ -18,6 +18,7 @@ class Mutual:
     """Share of ring links (a, b) such that b has a link to a."""
 
     name = "mutual"
+    observes = True
 
     def execute(self, simulation: Simulation) -> dict[str, float]:
         """Count them."""

@@ -56,7 +56,7 @@ def main() -> None:
     stack = Stack(1_000, [lambda s: Cyclon(1_000, seed=s.seed), PushSum], seed=1)
     stack.bootstrap()
     simulation = Simulation(stack)
-    simulation.add(Crash(0.1), at=20).add(spread, every=10).run(50)
+    simulation.add(Crash(0.1), at=20).observe(spread, every=10).run(50)
     for row in simulation.tables["spread"]:
         print(f"cycle {row['cycle']:2}: mean {row['mean']:.4f}, standard deviation {row['deviation']:.2g}")
 

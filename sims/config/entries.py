@@ -86,7 +86,9 @@ class Entry:
         return {"kind": self.kind, **when, **arguments}
 
 
-def entries(kinds: Kinds, supplied: tuple[str, ...] = (), layers: tuple[str, ...] = ()) -> Any:
+def entries(
+    kinds: Kinds, supplied: tuple[str, ...] = (), layers: tuple[str, ...] = (), act: bool = False
+) -> Any:
     """Return the type of a list of such tables.
 
     Parameters
@@ -97,6 +99,8 @@ def entries(kinds: Kinds, supplied: tuple[str, ...] = (), layers: tuple[str, ...
         Parameters that the run supplies.
     layers : tuple of str
         Values that a parameter `layer` or `layers` may have.
+    act : bool
+        Whether they are faults, which act after the cycle that they are due in.
 
     Examples
     --------
@@ -106,8 +110,8 @@ def entries(kinds: Kinds, supplied: tuple[str, ...] = (), layers: tuple[str, ...
     >>> crash.control({}), crash.schedule.due(3)
     (Crash(share=0.5, peers=(), name='crash'), True)
     """
-    known = {kind: _entry(kind, make, supplied, layers) for kind, make in kinds.items()}
-    one = one_of(known, other=lambda kind: _entry(kind, _own_control(kind), supplied, layers))
+    known = {kind: _entry(kind, make, supplied, layers, act) for kind, make in kinds.items()}
+    one = one_of(known, other=lambda kind: _entry(kind, _own_control(kind), supplied, layers, act))
     tables = list_of(one)
     return either(lambda data: tables if isinstance(data, list) else "a list of tables, [[...]]", tables)
 
@@ -124,7 +128,7 @@ def _own_control(kind: str) -> Callable[..., Control[Any]]:
 
 @cache
 def _entry(
-    kind: str, make: Callable[..., Control], supplied: tuple[str, ...], layers: tuple[str, ...]
+    kind: str, make: Callable[..., Control], supplied: tuple[str, ...], layers: tuple[str, ...], act: bool
 ) -> Any:
     """Return the type of a table of one kind."""
     own = parameters(make)
@@ -139,7 +143,7 @@ def _entry(
         arguments = {name: found.default for name, found in own.items() if name not in supplied} | values
         if not own.keys() & set(supplied):
             make(**arguments)  # invalid settings are refused now
-        return Entry(kind, _schedule(when, context.get("cycles")), make, arguments, at_end)
+        return Entry(kind, _schedule(when, context.get("cycles"), act), make, arguments, at_end)
 
     return table(
         make,
@@ -152,13 +156,14 @@ def _entry(
     )
 
 
-def _schedule(when: dict[str, Any], cycles: int | None) -> Schedule:
+def _schedule(when: dict[str, Any], cycles: int | None, act: bool) -> Schedule:
     """Return the schedule of an entry; refuse one that is never due."""
     beside = [name for name in ("from", "until", "every") if name in when and "at" in when]
     if beside:
         raise InputError(f"{beside[0]}: expected either at or {beside[0]}")
     schedule = Schedule(**{"start" if name == "from" else name: value for name, value in when.items()})
     first, name = (schedule.start, "from") if schedule.at is None else (schedule.at, "at")
-    if cycles is not None and first > cycles:
-        raise InputError(f"{name}: expected a cycle of the run, which ends after {cycles}")
+    if cycles is not None and first > cycles - act:
+        where = "before the end of the run, which has" if act else "of the run, which ends after"
+        raise InputError(f"{name}: expected a cycle {where} {cycles}")
     return schedule

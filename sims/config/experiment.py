@@ -140,7 +140,7 @@ def experiment_type(name: str) -> Any:
             "workload": chosen.workload,
             "layers": chosen.layers,
             "dissemination": chosen.dissemination,
-            "faults": entries(FAULTS, chosen.supplied, chosen.layer_names),
+            "faults": entries(FAULTS, chosen.supplied, chosen.layer_names, act=True),
             "observers": entries(chosen.observers, chosen.supplied, chosen.layer_names),
         },
     )

@@ -36,7 +36,7 @@ def room(faults: Iterable[Entry], size: int, cycles: int, seed: int = 0) -> int:
     """
     faults = tuple(faults)
     due = [
-        (each, sum(each.schedule.due(cycle) for cycle in range(cycles + 1)))
+        (each, sum(each.schedule.due(cycle) for cycle in range(cycles)))
         for each in faults
         if each.kind in ("join", "churn", "resubscribe")
     ]

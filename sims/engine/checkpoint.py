@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
 
-FORMAT = 3
+FORMAT = 4
 MARK = b"sub2sub checkpoint digest:"
 DIGEST = 32  # bytes, at the very end
 

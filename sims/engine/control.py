@@ -1,4 +1,8 @@
-"""Controls: scheduled actions on a simulation, such as faults and observers (PeerSim's `Control`)."""
+"""Controls: what happens to a simulation at scheduled times (PeerSim's `Control`), of two kinds.
+
+A fault changes the simulation, at the start of a cycle. An observer, which says so by `observes = True`,
+returns a row on the state at the end of a cycle, and changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +39,11 @@ class Control(Protocol[S_contra]):
         A control keeps no state of its own: everything it needs is in the simulation. A resumed run is
         therefore the same as an uninterrupted one. Random numbers come from `simulation.key(name)`.
         """
+
+
+def is_observer(control: Control[Any]) -> bool:
+    """Whether a control only observes."""
+    return getattr(control, "observes", False)
 
 
 @runtime_checkable

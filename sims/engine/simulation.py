@@ -1,10 +1,14 @@
 """A simulation: layers stepped cycle by cycle, and scheduled controls between the cycles.
 
 It corresponds to PeerSim's `CDSimulator`, without global state. A process can hold any number of simulations.
-A simulation is an object that can be stepped, inspected, saved and resumed; its results are tables. In each
-cycle the controls that are due run first, in their order. Then each layer steps all live peers. Observers are
-controls too: they see the state after the previous cycles. Cycle 0 is initialisation: it runs the controls
-that are due at 0, and no layer.
+A simulation is an object that can be stepped, inspected, saved and resumed; its results are tables.
+
+There are two kinds of controls. *Faults* change the simulation, and act at the start of a cycle, before all
+layers step all live peers. *Observers* write rows, and see the state at the end of a cycle. A schedule counts
+completed cycles: what is due at 10 is observed when ten cycles are complete, and acts after that, as the
+eleventh begins. So the rows of cycle 10 are before a fault at 10, and those of cycle 11 after peers had one
+turn. A fault at 0 acts before the first cycle; one that is due when a run ends has not acted, and acts when
+the run goes on.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from numpy.typing import NDArray
 from typing_extensions import TypeVar
 
 from sims.engine.checkpoint import load_checkpoint, save_checkpoint
-from sims.engine.control import TRAFFIC, Control, Replayed, as_control
+from sims.engine.control import TRAFFIC, Control, Replayed, as_control, is_observer
 from sims.engine.interruption import Interruption
 from sims.engine.schedule import Schedule
 from sims.engine.simulated import Simulated
@@ -31,6 +35,7 @@ from sub2sub.tables import Rows, Table, shown
 
 S_co = TypeVar("S_co", bound=Simulated, covariant=True, default=Simulated)
 
+Scheduled = list[tuple[Schedule, Control[Any]]]
 COSTS = ("messages", "failed", "bytes")  # columns of the table `traffic`, beside layer and live peers
 
 
@@ -41,7 +46,7 @@ class Simulation(Generic[S_co]):
     ----------
     overlay : Simulated
     controls : sequence of (Schedule, Control)
-        Faults and observers. A control may be a plain function of the simulation.
+        Faults and observers. A plain function of the simulation acts as a fault does (see `observe`).
 
     Attributes
     ----------
@@ -77,12 +82,14 @@ class Simulation(Generic[S_co]):
                 f"overlay: expected an Overlay, a Stack or a system's overlay, got {type(overlay).__name__}"
             )
         self._overlay = overlay
-        self.controls: list[tuple[Schedule, Control[Any]]] = [
-            (schedule, as_control(control)) for schedule, control in controls or []
-        ]
+        self.faults: Scheduled = []
+        self.observers: Scheduled = []
+        for schedule, given in controls or []:
+            control = as_control(given)
+            (self.observers if is_observer(control) else self.faults).append((schedule, control))
         self.cycle: int = getattr(overlay, "cycle", 0)
         self.tables: dict[str, Rows] = {}
-        self._observed = -1
+        self._acted = self._observed = -1  # the last cycle in which faults acted, and observers saw
 
     def __repr__(self) -> str:
         return f"<Simulation of {self.overlay!r}, tables: {', '.join(self.tables) or 'none yet'}>"
@@ -112,7 +119,9 @@ class Simulation(Generic[S_co]):
         start: int = 0,
         until: int | None = None,
     ) -> Self:
-        """Schedule a control, or a function of the simulation; return the simulation, for chaining.
+        """Schedule a control; return the simulation, for chaining.
+
+        A function of the simulation acts at the start of a cycle; `observe` is for one that only looks.
 
         Examples
         --------
@@ -125,11 +134,27 @@ class Simulation(Generic[S_co]):
         ...     return {"peers": int(simulation.overlay.network.alive.sum())}
         >>> simulation = Simulation(Stack(100, [Cyclon(100, seed=1)], seed=1))
         >>> simulation.overlay.bootstrap()
-        >>> simulation.add(crash, at=10).add(alive, every=10).run(20)
+        >>> simulation.add(crash, at=10).observe(alive, every=10).run(20)
         >>> [row["peers"] for row in simulation.tables["alive"]]
-        [100, 84, 84]
+        [100, 100, 84]
         """
-        self.controls.append((Schedule(start, until, every, at), as_control(control)))
+        made = as_control(control)
+        (self.observers if is_observer(made) else self.faults).append(
+            (Schedule(start, until, every, at), made)
+        )
+        return self
+
+    def observe(
+        self,
+        control: Control[Any] | Callable[[Any], Any],
+        *,
+        at: int | None = None,
+        every: int = 1,
+        start: int = 0,
+        until: int | None = None,
+    ) -> Self:
+        """Schedule a control, or a function of the simulation, that sees the state at the end of cycles."""
+        self.observers.append((Schedule(start, until, every, at), as_control(control)))
         return self
 
     def random(self, purpose: str, peer: int = 0) -> Random:
@@ -149,23 +174,30 @@ class Simulation(Generic[S_co]):
                 )
         self.tables.setdefault(table, Rows()).append({"cycle": self.cycle, **row})
 
-    def execute_controls(self) -> None:
-        """Run the controls that are due in the current cycle, unless they have already run.
+    def act(self) -> None:
+        """Let the faults act that are due in the current cycle, unless they have."""
+        if self._acted < self.cycle:
+            self._acted = self.cycle
+            self._execute(self.faults)
 
-        A control with several schedules runs once, so that its table has no row twice.
-        """
-        if self._observed == self.cycle:
-            return
-        self._observed = self.cycle
-        due = {id(control): control for schedule, control in self.controls if schedule.due(self.cycle)}
+    def look(self) -> None:
+        """Let the observers see that are due in the current cycle, unless they have, or a fault has acted."""
+        if max(self._observed, self._acted) < self.cycle:
+            self._observed = self.cycle
+            self._execute(self.observers)
+
+    def _execute(self, controls: Scheduled) -> None:
+        """Run the controls that are due; one with several schedules runs once, and writes one row."""
+        due = {id(control): control for schedule, control in controls if schedule.due(self.cycle)}
         for control in due.values():
             row = control.execute(self)
             if row is not None:
                 self.record(control.name, row)
 
     def step(self) -> None:
-        """Run one cycle: the controls of the current cycle if they have not run, then all layers."""
-        self.execute_controls()
+        """Run one cycle: observers see the end of the one before; faults act, then all layers step."""
+        self.look()
+        self.act()
         if self.cycle == 0 and not getattr(self.overlay, "started", True):
             raise InputError("overlay: no peer has joined; expected overlay.bootstrap() before cycle 1")
         self.cycle += 1
@@ -181,12 +213,11 @@ class Simulation(Generic[S_co]):
         every: int = 0,
         keep: bool = False,
     ) -> None:
-        """Run until `cycles` cycles are complete in total; then run the controls that are due.
+        """Run until `cycles` cycles are complete in total, and observe the end.
 
         With `checkpoint` the state is saved to that file every `every` cycles. After Ctrl-C or SIGTERM it is
         saved at the end of the current cycle, and the run ends with `KeyboardInterrupt`. With `keep` it is
-        also saved after the last cycle, before the controls that are due then: a longer run can continue
-        from there.
+        also saved after the last cycle, before observers see it: a longer run can continue from there.
         """
         if whole_number("cycles", cycles) < self.cycle:
             raise InputError(f"cycles: expected {self.cycle} or more, the cycles done so far, got {cycles}")
@@ -202,7 +233,7 @@ class Simulation(Generic[S_co]):
                         raise KeyboardInterrupt
             if keep and checkpoint:
                 self.save(checkpoint)
-            self.execute_controls()
+            self.look()
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays of the population and of the network."""
@@ -215,7 +246,9 @@ class Simulation(Generic[S_co]):
         arrays = self._arrays() | {"network/loss": np.array(self.overlay.network.loss)}
         for layer in self.overlay.layers:
             arrays |= {f"{layer.name}/{name}": array for name, array in layer.arrays().items()}
-        notes = {"cycle": self.cycle, "observed": self._observed, "tables": self.tables}
+        notes = {
+            "cycle": self.cycle, "acted": self._acted, "observed": self._observed, "tables": self.tables,
+        }  # fmt: skip
         save_checkpoint(path, arrays, notes)
 
     def load(self, path: Path) -> None:
@@ -227,7 +260,7 @@ class Simulation(Generic[S_co]):
             grow(self.overlay, saved.size - len(population))
         if arrays["population/boxes"].shape != population.boxes.shape:
             raise InputError(f"{path}: expected a checkpoint of {len(population)} peers, got {saved.size}")
-        self._replay(notes["observed"])
+        self._replay(notes["acted"])
         for name, array in self._arrays().items():
             array[...] = arrays[name]
         population.rescale()
@@ -238,8 +271,13 @@ class Simulation(Generic[S_co]):
             if layer.arrays().keys() - own.keys():
                 raise InputError(f"{path}: expected a checkpoint with the state of the layer {layer.name!r}")
             layer.load(own)
+<<<<<<< HEAD
         self.cycle, self._observed = notes["cycle"], notes["observed"]
         self.tables = {name: Rows(rows) for name, rows in notes["tables"].items()}
+=======
+        self.cycle, self.tables = notes["cycle"], notes["tables"]
+        self._acted, self._observed = notes["acted"], notes["observed"]
+>>>>>>> 69d9d93 (Faults act at the start of a cycle, observers see its end: a run in steps is the run at once)
         if hasattr(self.overlay, "cycle"):
             self.overlay.cycle = self.cycle
         if hasattr(self.overlay, "restored"):
@@ -248,6 +286,6 @@ class Simulation(Generic[S_co]):
     def _replay(self, last: int) -> None:
         """Repeat the changes of controls that a checkpoint does not contain, up to a cycle."""
         for cycle in range(last + 1):
-            for schedule, control in self.controls:
+            for schedule, control in self.faults:
                 if isinstance(control, Replayed) and schedule.due(cycle):
                     control.replay(self)

@@ -91,8 +91,7 @@ class Laboratory:
         self.simulation = simulation_of(experiment, self.seed, out)
         if self.topics:
             self.simulation = self._shared()
-        faults = len(experiment.faults)
-        self.simulation.controls = self.simulation.controls[:faults]  # the page does not use observers
+        self.simulation.observers.clear()  # the page measures by itself
         wanted = experiment.workload.load(experiment.population.size, self.seed)
         self.completeness = PeerCompleteness(wanted.points[:EVENTS])
         self.simulation.overlay.bootstrap()
@@ -123,7 +122,7 @@ class Laboratory:
         assert isinstance(overlay, Overlay)
         own = {field.name: getattr(overlay.settings, field.name) for field in fields(OverlaySettings)}
         shared = SharedOverlay(overlay.population, SharedSettings(**own), overlay.seed, overlay.network)
-        return Simulation(shared, simulation.controls)
+        return Simulation(shared, simulation.faults)
 
     def look(self) -> None:
         """Measure how complete the rings are."""
@@ -166,7 +165,7 @@ class Laboratory:
         """Set the share of the live peers that is replaced in every cycle, from now on."""
         with self.lock:
             control = Churn(share)
-            cycle, controls = self.simulation.cycle, self.simulation.controls
+            cycle, controls = self.simulation.cycle, self.simulation.faults
             if self.churn:
                 current = self.churned[-1]
                 controls.pop()

@@ -39,6 +39,8 @@ class LayerObserver:
         The layer whose links are observed.
     """
 
+    observes = True
+
     kind: ClassVar[str]
 
     def __init__(self, layer: str) -> None:

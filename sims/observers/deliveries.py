@@ -45,6 +45,8 @@ class Deliveries:
         Whether to add which peer received which event at which hop to the table `receptions`.
     """
 
+    observes = True
+
     name = "delivery"
 
     def __init__(

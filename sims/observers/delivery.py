@@ -50,6 +50,8 @@ class Delivery:
     1.0
     """
 
+    observes = True
+
     def __init__(
         self, events: ArrayLike, settings: DisseminationSettings | None = None, name: str = "delivery"
     ) -> None:

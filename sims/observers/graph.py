@@ -129,6 +129,8 @@ class Connectivity:
         The layers whose links are included.
     """
 
+    observes = True
+
     name = "connectivity"
 
     def __init__(self, layers: tuple[str, ...] = ("cyclon",)) -> None:

@@ -33,6 +33,8 @@ class Publishers:
     1.0
     """
 
+    observes = True
+
     name = "publishers"
 
     def __init__(

@@ -47,6 +47,8 @@ class Recovering:
     (True, 4, 20)
     """
 
+    observes = True
+
     def __init__(
         self,
         events: ArrayLike,

@@ -89,6 +89,8 @@ class RingCompleteness:
         Points of the attribute space.
     """
 
+    observes = True
+
     name = "rings"
 
     def __init__(self, events: ArrayLike) -> None:

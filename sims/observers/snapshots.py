@@ -73,6 +73,8 @@ def links_of(simulation: Simulation) -> pa.Table:
 class Snapshots:
     """Add the peers and links of the current cycle to `peers.parquet` and `links.parquet` in a folder."""
 
+    observes = True
+
     name = "snapshots"
 
     def __init__(self, folder: Path) -> None:

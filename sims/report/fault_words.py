@@ -51,8 +51,6 @@ def fault_when(fault: Fault) -> str:
     """
     if isinstance(fault.get("at"), int):
         return f"at cycle {fault['at']}"
-    if fault.get("at") == "end":
-        return "at the end"
     every = fault.get("every", 1)
     often = "every cycle" if every == 1 else f"every {every} cycles"
     start, until = fault.get("from", 0), fault.get("until")
@@ -72,8 +70,6 @@ def fault_marks(fault: Fault) -> list[tuple[float, str]]:
     at, until = fault.get("at"), fault.get("until")
     if isinstance(at, int | float):
         return [(float(at), fault_label(fault))]
-    if at is not None:
-        return []  # at the end, where nothing follows
     start = fault.get("from", 0)
     if not isinstance(start, int | float):
         return []

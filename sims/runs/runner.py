@@ -96,7 +96,9 @@ def _simulation(experiment: Experiment, prepared: System, folder: Path) -> Simul
     observers = [
         (entry.schedule, made[name]) for name, entry in zip(names, experiment.observers, strict=True)
     ]
-    return Simulation(prepared.overlay, [*faults, *observers])
+    simulation = Simulation(prepared.overlay)
+    simulation.faults, simulation.observers = faults, observers
+    return simulation
 
 
 def run_experiment(

@@ -58,6 +58,7 @@ class Views:
     """Share of the live participants' views that are correct, and of entries that are dead or missing."""
 
     name = "views"
+    observes = True
 
     def execute(self, simulation: Simulation[Hierarchy]) -> Row:
         """Compare the views with the correct ones."""

@@ -85,7 +85,7 @@ def _run(
     made.overlay.bootstrap()
     costs = []
     for cycle in range(1, SETTLED + (AFTER if spare else 2) + 1):
-        simulation.execute_controls()
+        simulation.act()
         simulation.cycle, cost = cycle, made.step(cycle)
         costs.append(np.array(cost) / int(made.network.alive.sum()))
     messages, size_in_bytes = np.mean(costs[-10:], axis=0)

@@ -60,6 +60,7 @@ class _Health:
     """Observer: how right the views are, and what they deliver beside exact ones."""
 
     name = "health"
+    observes = True
 
     def __init__(self, overlay: Hierarchy, events: NDArray[np.float64]) -> None:
         self.overlay, self.events = overlay, events

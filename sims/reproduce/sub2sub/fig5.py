@@ -43,10 +43,10 @@ def partnered(partner: Partner) -> OverlaySettings:
 
 def build_rings(simulation: Simulation[Overlay], most: int) -> dict[str, Any]:
     """Step until all rings are complete, at most `most` cycles; return the observations."""
-    simulation.execute_controls()
+    simulation.look()
     while simulation.tables["rings"][-1]["complete"] < 1.0 and simulation.cycle < most:
         simulation.step()
-        simulation.execute_controls()
+        simulation.look()
     return simulation.tables
 
 

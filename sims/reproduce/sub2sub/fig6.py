@@ -12,7 +12,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from sims.engine import Schedule
 from sims.figures.style import COLOURS, figure, legend_above
 from sims.observers import Delivery
 from sims.reproduce.claims import Claims, in_words, last_cycle, observed, span, stated
@@ -36,7 +35,7 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
 def _run(reading: str, size: int, seed: int) -> pd.DataFrame:
     """One row per cycle, until all rings are complete."""
     simulation, events = start(Setting("power-law-3", size, size, seed), partnered(PARTNERS[reading]))
-    simulation.controls.append((Schedule(), Delivery(events, DisseminationSettings.paper(shortcuts=1))))
+    simulation.observe(Delivery(events, DisseminationSettings.paper(shortcuts=1)))
     found = build_rings(simulation, CYCLES[reading])
     table = pd.DataFrame(found["delivery"])[["cycle", "hit_ratio", "complete", "incomplete_hit_ratio"]]
     return table.assign(rings_complete=pd.DataFrame(found["rings"]).complete, reading=reading, seed=seed)

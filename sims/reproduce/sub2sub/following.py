@@ -5,7 +5,7 @@ and rings do not heal; and extended, the default of this project, with ages, pro
 and the rendezvous (see `sub2sub.compiled.ring.probing`, `sub2sub.compiled.ring.layer`,
 `sub2sub.compiled.cyclon.layer`, `sub2sub.compiled.cyclon.rendezvous`). The overlay is built once per form and
 seed; each level of a fault happens to a copy of it. Rings of live peers and deliveries of test events are
-observed every other cycle, from the cycle of the fault on, before any peer can react to it.
+observed every other cycle, first before the fault and then after peers had their turns.
 
 The paper does not mention faults: verdicts are about absolute bounds of ours, in the worst seed.
 """
@@ -168,7 +168,7 @@ def follow(scenario: FaultScenario, quick: bool, seed: int, progress: Progress) 
         for form, (overlay, dissemination) in scenario.forms.items():
             setting = Setting("power-law-3", size, size // 5, s)
             whole, events = start(setting, overlay, spare=round(scenario.spare * size))
-            whole.controls = []
+            whole.observers.clear()
             for _ in range(built):
                 whole.step()
                 next(counted)
@@ -192,8 +192,8 @@ def _followed(
 ) -> Iterator[tuple[object, ...]]:  # fmt: skip
     """What is observed of one overlay at one level, cycle by cycle."""
     built = simulation.cycle
-    simulation.controls = [
-        *((_later(schedule, built), control) for schedule, control in faults),
+    simulation.faults = [(_later(schedule, built), control) for schedule, control in faults]
+    simulation.observers = [
         (Schedule(start=built, every=scenario.every), RingCompleteness(events)),
         (Schedule(start=built, every=scenario.every), Delivery(events, dissemination)),
     ]

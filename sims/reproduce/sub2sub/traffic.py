@@ -33,7 +33,7 @@ def _faults(rate: float, peers: int, seed: int) -> Faults:
 def judge(seen: Seen) -> Claims:
     """Traffic helps to find dead peers, and rings heal with it and without."""
     hits, failed = (
-        {rate: float(np.mean(seen.means(EXTENDED, rate, name, 0, UNTIL))) for rate in seen.levels}
+        {rate: float(np.mean(seen.means(EXTENDED, rate, name, 1, UNTIL + 1))) for rate in seen.levels}
         for name in ("hit_ratio", "failed")
     )
     rates = ", ".join(f"{rate:g}" for rate in seen.levels)

@@ -98,7 +98,7 @@ def follow(quick: bool, seed: int, progress: Progress) -> Measured:
             continue
         setting = Setting("power-law-3", size, size // 10, s)
         whole, events = start(setting, FORMS[form][0], spare=2 * size)
-        whole.controls = []
+        whole.observers.clear()
         whole.run(built)
         for share, loss in levels:
             run = Run(form, share, loss, s)
@@ -129,12 +129,12 @@ class Churned:
         """Churn until there is enough to be measured, and a while without it."""
         simulation, first = self.simulation, self.simulation.cycle
         end = first + SETTLED + MEASURED
-        simulation.controls = [(Schedule(start=first, until=end), Churn(self.run.share))]
+        simulation.faults = [(Schedule(start=first, until=end), Churn(self.run.share))]
         simulation.tables = {}
         self.overlay.network.loss = self.run.loss
         while simulation.cycle < end:
             measured = simulation.cycle >= first + SETTLED
-            simulation.execute_controls()
+            simulation.act()
             self._note_newcomers()
             row: dict[str, object] = {"cycle": simulation.cycle - first}
             if measured:

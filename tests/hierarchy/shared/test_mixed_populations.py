@@ -49,7 +49,7 @@ def test_after_a_crash_of_a_fifth_it_is_as_good_as_the_rings_and_heals(kind, sha
     simulation, after = Simulation(overlay), {}
     simulation.add(Crash(0.2), start=SETTLED, until=SETTLED + 1)
     for cycle in range(1, SETTLED + 11):
-        simulation.execute_controls()
+        simulation.act()
         simulation.cycle = overlay.cycle = cycle
         if cycle > SETTLED and cycle - 1 - SETTLED in (0, 2):
             events = topic_events(overlay, EVENTS, cycle)
@@ -68,7 +68,7 @@ def test_one_percent_churn_costs_two_deliveries_in_a_thousand_at_most(kind, shar
     simulation, found = Simulation(overlay), []
     simulation.add(Churn(0.01), start=SETTLED)
     for cycle in range(1, SETTLED + 21):
-        simulation.execute_controls()
+        simulation.act()
         simulation.cycle = overlay.cycle = cycle
         overlay.step(cycle)
         if cycle >= SETTLED + 15:

@@ -120,12 +120,17 @@ def test_an_extended_run_equals_one_that_was_long_from_the_start(
         run_experiment(load_experiment(file, ["cycles=9"]), 1, tmp_path / "short", resume=True)
 
 
-def test_faults_and_figures_take_the_end_for_a_cycle(file: Path, tmp_path: Path) -> None:
-    faults = 'faults=[{kind = "crash", at = "end", share = 0.5}]'
-    ended = run_experiment(load_experiment(file, [faults]), 1, tmp_path / "r")
-    assert RunFolder.open(ended.folder).table("crash")["cycle"].to_pylist() == [8]
+@pytest.mark.parametrize("at", ['"end"', "8"])
+def test_a_fault_that_would_act_after_the_end_is_refused(file: Path, at: str) -> None:
+    faults = f'faults=[{{kind = "crash", at = {at}, share = 0.5}}]'
+    with pytest.raises(InputError, match="expected a cycle before the end of the run, which has 8"):
+        load_experiment(file, [faults])
+
+
+def test_figures_show_runs_of_ones_own_code(file: Path, tmp_path: Path) -> None:
+    run_experiment(load_experiment(file), 1, tmp_path / "r")
     assert (tmp_path / "r" / "traffic.png").exists()
-    assert "at the end" in report([tmp_path / "r"]).html()
+    assert "Cost of upkeep" in report([tmp_path / "r"]).html()
 
 
 def test_a_run_of_a_sweep_may_set_what_ones_own_code_takes(file: Path) -> None:

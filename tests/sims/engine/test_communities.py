@@ -27,6 +27,7 @@ class _Watch:
     """Publishes an event of every community each time, and looks for parasites and for who is missing."""
 
     name = "watch"
+    observes = True
 
     def execute(self, simulation: Simulation) -> dict[str, float]:
         overlay = simulation.overlay

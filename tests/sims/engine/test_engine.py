@@ -57,6 +57,37 @@ def test_rings_of_a_small_population_complete():
     assert run.tables["rings"][0]["complete"] < 0.1
 
 
+def test_a_run_in_steps_is_the_run_at_once_and_measures_before_the_faults_that_are_due() -> None:
+    """Whoever measures after `run(k)` sees what the observers of cycle k saw, and no fault of that cycle."""
+    faults = [(Schedule(start=12, every=4), Churn(0.2)), (Schedule(at=20), Crash(0.3))]
+    whole, parts = (simulation(faults, spare=900) for _ in range(2))
+    whole.run(30)
+    for cycle in (5, 12, 13, 20, 24, 30):
+        parts.run(cycle)
+        observer = next(control for _, control in parts.observers)
+        measured = {"cycle": cycle, **observer.execute(parts)}
+        assert measured == parts.tables["rings"][-1] == whole.tables["rings"][cycle]
+    assert parts.tables == whole.tables
+    assert same(state(parts), state(whole))
+
+
+def test_faults_act_at_the_start_of_a_cycle_and_observers_see_its_end() -> None:
+    def alive(run: Simulation) -> dict[str, int]:
+        return {"peers": int(run.overlay.network.alive.sum())}
+
+    run = simulation([(Schedule(at=0), Loss(0.1)), (Schedule(at=3), Crash(0.5))]).observe(alive)
+    run.run(5)
+    assert [row["peers"] for row in run.tables["alive"]] == [300, 300, 300, 300, 150, 150]
+    assert {row["cycle"]: row["peers"] for row in run.tables["traffic"]} == {
+        1: 300,
+        2: 300,
+        3: 300,
+        4: 150,
+        5: 150,
+    }
+    assert [row["cycle"] for row in run.tables["crash"]] == [3]
+
+
 def test_two_runs_are_bit_identical_and_another_seed_is_not():
     runs = [simulation(seed=seed) for seed in (1, 1, 2)]
     for run in runs:

@@ -61,6 +61,7 @@ def test_the_peers_of_a_host_crash_recover_and_leave_together() -> None:
     run = simulation((1, Crash(0.5)), (2, Recover(0.5)), (3, Leave(0.2)))
     for cycle, hosts in ((1, 30), (2, 45), (3, 36)):
         run.run(cycle)
+        run.act()
         left = subscriptions_by_host(run)
         assert len(left) == hosts
         assert {len(boxes) for boxes in left.values()} == {EACH}

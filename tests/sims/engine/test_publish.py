@@ -35,6 +35,7 @@ def test_after_a_crash_events_take_dead_neighbours_out_of_the_views_at_once() ->
     for controls in ([], [(CYCLE, Publish(events))]):
         run, _ = simulation((CYCLE, Crash(0.3)), *controls)
         run.run(CYCLE)
+        run.act()
         dead.append(float(Degrees("ring").execute(run)["dead"]))
     assert dead[1] < 0.75 * dead[0]
     row = run.tables["publish"][0]
@@ -47,6 +48,7 @@ def test_messages_that_are_merely_lost_cost_few_links() -> None:
     _, events = simulation()
     run, _ = simulation((CYCLE, Loss(0.2)), (CYCLE, Publish(events)))
     run.run(CYCLE)
+    run.act()
     row = run.tables["publish"][0]
     links = run.overlay.ring.links()[0].size
     assert row["failed"] > 200

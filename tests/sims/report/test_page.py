@@ -35,8 +35,8 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report on a run of 400 peers that recorded its overlay in three cycles."""
     folder = tmp_path_factory.mktemp("runs") / "small"
     run = simulation(n=400, d=3, cycles=0)
-    run.controls = [(Schedule(at=cycle), Snapshots(folder)) for cycle in CYCLES]
-    run.controls.append((Schedule(), RingCompleteness(np.random.default_rng(1).random((50, 3)))))
+    run.observers = [(Schedule(at=cycle), Snapshots(folder)) for cycle in CYCLES]
+    run.observe(RingCompleteness(np.random.default_rng(1).random((50, 3))))
     with RunWriter.create(folder, kind="run", name="small <run>", seed=1, cycles=15) as writer:
         run.run(15)
         rows = run.tables["rings"]

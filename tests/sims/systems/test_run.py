@@ -90,7 +90,7 @@ def test_settled_hierarchies_begin_with_right_views(tmp_path: Path):
     experiment = load(tmp_path, HPMCAST.replace("sizes", "settled = true\nsizes"))
     simulation = simulation_of(experiment, 1, tmp_path)
     simulation.overlay.bootstrap()
-    simulation.execute_controls()
+    simulation.look()
     assert simulation.tables["views"][0]["whole"] == 1.0
 
 
