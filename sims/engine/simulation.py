@@ -271,13 +271,8 @@ class Simulation(Generic[S_co]):
             if layer.arrays().keys() - own.keys():
                 raise InputError(f"{path}: expected a checkpoint with the state of the layer {layer.name!r}")
             layer.load(own)
-<<<<<<< HEAD
-        self.cycle, self._observed = notes["cycle"], notes["observed"]
+        self.cycle, self._acted, self._observed = notes["cycle"], notes["acted"], notes["observed"]
         self.tables = {name: Rows(rows) for name, rows in notes["tables"].items()}
-=======
-        self.cycle, self.tables = notes["cycle"], notes["tables"]
-        self._acted, self._observed = notes["acted"], notes["observed"]
->>>>>>> 69d9d93 (Faults act at the start of a cycle, observers see its end: a run in steps is the run at once)
         if hasattr(self.overlay, "cycle"):
             self.overlay.cycle = self.cycle
         if hasattr(self.overlay, "restored"):
