@@ -68,7 +68,7 @@ class Channel(asyncio.BufferedProtocol):
     waiting : FrameQueue
         Frames to be sent.
     unheard : Unheard
-        The last frames sent since something came, of those that have no answer.
+        The last frames sent, of those that have no answer.
     sent : int
         Frames so far.
     heard : float
@@ -140,7 +140,7 @@ class Channel(asyncio.BufferedProtocol):
     def post(self, data: bytes, failed: Failed = None, unanswered: bool = False) -> bool:
         """Send a frame; return False if the connection is closed or its reader too slow.
 
-        One that nobody answers has failed, too, if the connection ends before anything comes back.
+        One that nobody answers has failed, too, if the connection ends soon after.
         """
         if self.closed:
             return False
@@ -225,7 +225,6 @@ class Channel(asyncio.BufferedProtocol):
         counts["frames in"] += 1
         counts["bytes in"] += PREFIX + size
         self._unanswered -= self._unanswered > 0
-        self.unheard.heard()
         try:
             self.owner.handle(frame, self)
         except Exception:  # a defect must not leave a connection that nobody reads

@@ -124,8 +124,7 @@ class Connections:
     def post(self, to: Address, data: bytes, failed: Callable[[], None], unanswered: bool = False) -> None:
         """Send a frame; `failed` is called, later, if that is known not to have worked.
 
-        Of a frame that is `unanswered`, `failed` is also called if its connection ends before anything has
-        come back.
+        Of a frame that is `unanswered`, `failed` is also called if its connection ends soon after.
         """
         loop = asyncio.get_running_loop()
         channel = self._outgoing.get(to)

@@ -3,8 +3,8 @@
 A frame waits while its connection is opened, or while the other end does not read. A frame that was written
 may be lost: where the other node has restarted while the network was cut, the connection looks open, and is
 reset by the first frame that arrives there. An unanswered request is asked again; for a frame that nobody
-answers, the end of the connection is the only sign. So these are remembered until anything comes back through
-the connection, or for as long as a connection may take to open: a frame that is reset is reset sooner.
+answers, the end of the connection is the only sign. So these are remembered for as long as a connection may
+take to open: a frame that is reset is reset sooner.
 """
 
 from __future__ import annotations
@@ -68,6 +68,8 @@ class FrameQueue:
 class Unheard:
     """The last frames written that nobody answers: of `Limits.connect` seconds, and no more than may wait.
 
+    What comes back meanwhile says nothing: it may have been sent before they arrived.
+
     Examples
     --------
     >>> lost = []
@@ -94,13 +96,9 @@ class Unheard:
         while len(self) > self.limits.queue or (len(self) > 1 and self.held > self.limits.queue_bytes):
             self.held -= len(self._frames.popleft()[1].data)
 
-    def heard(self) -> None:
-        """Note that something came: the connection is in order, and what was sent has arrived."""
+    def take(self, now: float) -> list[Failed]:
+        """Remove all frames, as the connection has ended; return what to call."""
+        lost = [posted.failed for when, posted in self._frames if now - when <= self.limits.connect]
         self._frames.clear()
         self.held = 0
-
-    def take(self, now: float) -> list[Failed]:
-        """Return what to call, as the connection has ended."""
-        lost = [posted.failed for when, posted in self._frames if now - when <= self.limits.connect]
-        self.heard()
         return lost

@@ -41,7 +41,6 @@ BLOCKS = {
     "several": 1, "shared": 1,
 }  # fmt: skip
 HISTORIES = {"ring-trials": 6}  # of a block; these are long
-BROKEN = {("semi-structured", 9)}  # a defect: a process misses events
 
 
 @pytest.mark.parametrize(
@@ -49,17 +48,9 @@ BROKEN = {("semi-structured", 9)}  # a defect: a process misses events
 )
 def test_all_is_well_after_every_history(protocol: str, block: int) -> None:
     for seed in range(20 * block, 20 * block + HISTORIES.get(protocol, 20)):
-        if (protocol, seed) in BROKEN:
-            continue
         outcome, _ = live_through(protocol, seed)
         again = f"sub2sub live fuzz --protocol {protocol} --first {seed} --seeds 1"
         assert not outcome.violations, f"replay with: {again}"
-
-
-@pytest.mark.xfail(strict=True, reason="a known defect, not looked into yet: a process misses events")
-@pytest.mark.parametrize(("protocol", "seed"), sorted(BROKEN))
-def test_histories_that_are_known_to_be_broken(protocol: str, seed: int) -> None:
-    assert not live_through(protocol, seed)[0].violations
 
 
 @pytest.mark.parametrize("seed", [113, 154])
