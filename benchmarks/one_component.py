@@ -1,6 +1,6 @@
 """Whether communities are one component: three memberships, joined at once and one by one, with loss.
 
-    python benchmarks/one_component.py --sizes 10,30,100 --seeds 10
+    PYTHONPATH=. python benchmarks/one_component.py --sizes 10,30,100 --seeds 10
 
 For each membership, order of joining, loss and seed, the largest number of (weakly) connected components of
 any community at each of some cycles after the last join, newcomers that are not in yet included; the first
@@ -20,9 +20,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from hierarchy.camcast import Communities, Tables
-from hierarchy.live.swarm import Swarm
 from hierarchy.membership import Membership, SemiStructured, Structured, Unstructured
 from sub2sub.compiled.common.network import Network
+from tests.hierarchy.live.swarm import Swarm
 
 KINDS = {"unstructured": Unstructured, "semi-structured": SemiStructured, "structured": Structured}
 

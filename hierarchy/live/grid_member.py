@@ -13,14 +13,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from hierarchy.live import messages as m
 from hierarchy.live.grid import ANNOUNCE, ENTER, SEARCH, STEPS, Grid
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
+from hierarchy.live.messages import Event, Message
 from hierarchy.live.topic_graph import TopicGraph
 from hierarchy.membership.entrance import WAIT, decide
-from hierarchy.peers.pgrid import key_of
+from hierarchy.peers.contacts import Contact, Send, Sends
+from hierarchy.peers.pgrid import Listed, Meet, Met, Placed, Post, Route, key_of
 from hierarchy.peers.settings import PGridSettings
+from hierarchy.peers.super_table import Check
 from sub2sub.live.core.suspects import Suspects
 from sub2sub.peers.draws import Dice
 
@@ -63,8 +65,8 @@ class GridMember(Member):
 
     def __init__(
         self,
-        own: m.Contact,
-        deliver: Callable[[m.Event], None],
+        own: Contact,
+        deliver: Callable[[Event], None],
         settings: MemberSettings | None = None,
         keeps_scamp: bool = False,
         pgrid: PGridSettings | None = None,
@@ -77,7 +79,7 @@ class GridMember(Member):
         super().__init__(own, deliver, replace(s, scamp=replace(s.scamp, contact_first=True)), graph=graph)
         self.keeps_scamp, self.refresh, self.rest = keeps_scamp, refresh, rest
         self.grid = Grid(own, pgrid or PGridSettings())
-        self.found: list[m.Contact] = []
+        self.found: list[Contact] = []
         self.rank = rank
         self._in = not keeps_scamp  # whether it may announce itself
         self._placed_in = self._announce_in = self._search_in = self._failed_searches = 0
@@ -88,20 +90,20 @@ class GridMember(Member):
         self.suspects = Suspects()
         self._unheard: Counter[int] = Counter()  # checks of contacts, until they answer or it is in
 
-    def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
+    def join(self, contact: Contact | None, dice: Dice) -> Sends:
         """Enter the overlay through any peer of it; with none, begin it."""
         return self.enter_by([contact] if contact else [], dice)
 
-    def enter_by(self, gateways: Sequence[m.Contact], dice: Dice) -> m.Sends:
+    def enter_by(self, gateways: Sequence[Contact], dice: Dice) -> Sends:
         """Enter the overlay through one of its gateways, another each time; with none, begin it."""
         self.grid.gateways = gateways
         return self.grid.ask_for_place(dice)
 
-    def leave(self) -> m.Sends:
+    def leave(self) -> Sends:
         """Unsubscribe; announcements end by themselves."""
         return self.scamp.leave(self.cycle) if self.keeps_scamp else iter(())
 
-    def topic_table(self) -> list[m.Contact]:
+    def topic_table(self) -> list[Contact]:
         """The members that an event goes to within the community."""
         return super().topic_table() if self.keeps_scamp else self.found
 
@@ -118,7 +120,7 @@ class GridMember(Member):
         if self._placed_in and missed >= self.grid.settings.lease // 2:
             self._placed_in = self.cycle + 1
 
-    def tick(self, dice: Dice) -> m.Sends:
+    def tick(self, dice: Dice) -> Sends:
         """Let a cycle pass."""
         self.cycle += 1
         cycle, grid = self.cycle, self.grid
@@ -164,17 +166,17 @@ class GridMember(Member):
                 self.grid.take_over(level, dice)
                 self._across.clear()
 
-    def ask_part(self, dice: Dice) -> m.Sends:
+    def ask_part(self, dice: Dice) -> Sends:
         """Now and then, search for one to ask whether both are in one part of the community."""
         if self.scamp.served and self.census.wants_to_ask(dice):
             yield from self._request(SEARCH, self.own.topic, dice, PART)
 
-    def check_contact(self, dice: Dice) -> m.Sends:
+    def check_contact(self, dice: Dice) -> Sends:
         """Ask the contact whether it is there, while it has not had this one served: it may wait, too."""
         contact = self.scamp.contact
         if contact is not None and not self.scamp.served:
             self._unheard[contact.id] += 1
-            yield m.Send(contact, m.Check(dice.next_bits()))
+            yield Send(contact, Check(dice.next_bits()))
 
     @property
     def _is_in(self) -> bool:
@@ -193,29 +195,29 @@ class GridMember(Member):
         """The chance to act as a link, or to check the super-topic table."""
         return super().p_sel() if self.keeps_scamp else self.settings.topic.select(round(self._known))
 
-    def receive(self, message: m.Message, sender: int, dice: Dice) -> m.Sends:
+    def receive(self, message: Message, sender: int, dice: Dice) -> Sends:
         """Take a message: those of the P-Grid here, the others as any member."""
         cycle, grid = self.cycle, self.grid
         self.suspects.heard_from(sender)
         self._unheard.pop(sender, None)
         match message:
-            case m.Meet():
+            case Meet():
                 yield from grid.meet(message, cycle, dice)
-            case m.Met():
+            case Met():
                 yield from grid.met(message, sender, cycle, dice)
-            case m.Route():
+            case Route():
                 if grid.placed:
                     yield from grid.route(message, cycle, WANTED, dice)
-            case m.Placed():
+            case Placed():
                 grid.take_place(message, cycle, dice)
-            case m.Post():
+            case Post():
                 grid.post(message, cycle)
-            case m.Listed():
+            case Listed():
                 yield from self._listed(message, dice)
             case _:
                 yield from super().receive(message, sender, dice)
 
-    def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> m.Sends:
+    def unreachable(self, to: Contact, message: Message, dice: Dice) -> Sends:
         """Forget a peer of the P-Grid that cannot be reached twice; requests go on by another way.
 
         One failure says little: if it were enough, a network that loses every seventh message would empty the
@@ -227,22 +229,22 @@ class GridMember(Member):
             if not self.keeps_scamp and to in self.known():
                 self._search_in = self.cycle
         yield from super().unreachable(to, message, dice)
-        if isinstance(message, m.Route):
+        if isinstance(message, Route):
             yield from self.grid.route(message, self.cycle, WANTED, dice)
 
-    def _doubt_above(self, to: m.Contact, dice: Dice) -> m.Sends:
+    def _doubt_above(self, to: Contact, dice: Dice) -> Sends:
         """Check super-contacts, unless searches bring others."""
         return super()._doubt_above(to, dice) if self.keeps_scamp else iter(())
 
-    def _request(self, wish: int, topic: str, dice: Dice, place: int = NOTHING, table: int = 0) -> m.Sends:
+    def _request(self, wish: int, topic: str, dice: Dice, place: int = NOTHING, table: int = 0) -> Sends:
         """Route a request of this member; if it is served here, the answer is a message to itself."""
         number = dice.next_bits()
         if place > NOTHING:
             self._searches[number] = _Search(topic, place, self.cycle, table)
-        request = m.Route(number, self.own, wish, int(key_of(topic), 2), topic, STEPS)
+        request = Route(number, self.own, wish, int(key_of(topic), 2), topic, STEPS)
         return self.grid.route(request, self.cycle, WANTED, dice)
 
-    def _enter(self, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
+    def _enter(self, members: Sequence[Contact], dice: Dice) -> Sends:
         """Subscribe through one of some members, or found the community; later, renew through one of them.
 
         Members that are gone are still listed until their announcements end, which newcomers do not wait for.
@@ -261,7 +263,7 @@ class GridMember(Member):
         contact = next((each for each in members if each.id == choice), None)
         yield from self.scamp.join(contact, self.cycle, dice)
 
-    def _listed(self, message: m.Listed, dice: Dice) -> m.Sends:
+    def _listed(self, message: Listed, dice: Dice) -> Sends:
         """Accept what a search brought back."""
         search = self._searches.pop(message.exchange, None)
         if search is None:
@@ -282,7 +284,7 @@ class GridMember(Member):
         else:
             yield from self._listed_above(search, members, dice)
 
-    def _listed_above(self, search: _Search, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
+    def _listed_above(self, search: _Search, members: Sequence[Contact], dice: Dice) -> Sends:
         """Accept members of a supertopic; if there are none, search for the next."""
         tables = self.above.tables
         if search.table >= len(tables):  # topics have other parents by now

@@ -4,8 +4,7 @@ Whole, for communities, is what an event needs: everybody is in its community an
 a way from every member along topic tables to all members of its community, and along super-topic tables to
 all members of the communities above.
 
-Three kinds: processes in one community each, `SeveralHistory` with members of several communities at once,
-and `TrialHistory`, in which one thing goes wrong at a time.
+Two kinds: processes in one community each, and `SeveralHistory` with members of several communities at once.
 """
 
 from __future__ import annotations
@@ -13,16 +12,14 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Coroutine
-from dataclasses import replace
 from typing import Any
 
 from hierarchy.camcast.community import Event
 from hierarchy.live.failures import MOST_UNSENT, SPACE
 from hierarchy.live.member import Member
-from hierarchy.live.member_settings import MemberSettings, supertopics
+from hierarchy.live.member_settings import MemberSettings
 from hierarchy.live.process import MEMBERSHIPS, Events, Process
 from hierarchy.peers.settings import ScampSettings, TopicSettings
-from sub2sub.live.virtual.conditions import Conditions
 from sub2sub.live.virtual.faults import FAULTS, FURTHER
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant, Plan
 from sub2sub.live.virtual.invariants import beyond, host_excesses
@@ -34,9 +31,6 @@ TOPICS = (".", ".a", ".a.b")
 LEASE = 16  # cycles; parts of a community grow together within two
 ENTERING = 30  # cycles that a subscription may take while there are faults
 AWAY = (1.0, 30.0)  # cycles between leaving a community and entering it again
-STORM = 1.0  # cycles in which all connections are refused; after longer ones, back-off takes longer, too
-LEASES = 3  # that pass in a trial
-LOOKS = 3  # at a community that is not whole, in as many cycles, before that counts
 GATEWAYS = 2  # well-known members of each community
 
 
@@ -89,7 +83,7 @@ class Participating(Participant):
             if event.id in heard:
                 self.history.violate(f"process {self.number} delivered an event twice")
             heard.add(event.id)
-            if event.topic != topic and topic not in supertopics(event.topic):
+            if not self.process.graph.includes(topic, event.topic):
                 self.history.violate(f"process {self.number} of {topic} delivered one of {event.topic}")
             self.history.had.setdefault(event.id, set()).add((self.number, topic))
 
@@ -177,9 +171,13 @@ class CommunityHistory(History):
         )
 
     def _wants(self, topic: str) -> set[Place]:
-        above = (topic, *supertopics(topic))
-        running = (each for each in self.participants if each.is_live)
-        return {(each.number, wanted) for each in running for wanted in each.topics if wanted in above}
+        return {
+            (each.number, wanted)
+            for each in self.participants
+            if each.is_live
+            for wanted in each.topics
+            if each.process.graph.includes(wanted, topic)
+        }
 
     async def publish(self) -> None:
         """Publish from any member; everybody passes it upwards."""
@@ -268,53 +266,3 @@ async def _within(who: Participating, program: Coroutine[Any, Any, Any]) -> bool
     task = who.machine.start(program)
     await asyncio.wait([task], timeout=ENTERING * PERIOD)
     return task.done() and not task.cancelled() and who.joined
-
-
-class TrialHistory(CommunityHistory):
-    """A history of CAMCAST processes with two trials, in any order.
-
-    In other histories whatever is lost is soon found again: leases are short, and gateways are asked often.
-    So a defect of one mechanism may go unnoticed. Here each has a trial of its own, after which nothing else
-    has the time to help: an event that could not be sent is sent again; leases are renewed before they end.
-    """
-
-    def draw_conditions(self) -> Conditions:
-        """A fast network: what is lost is lost by a trial."""
-        return Conditions(latency=(0.001, 0.003), jitter=0.0005)
-
-    async def _inject_faults(self) -> None:
-        trials = [self.refused_connections, self.ended_leases]
-        for trial in self.dice.sample(trials, len(trials)):
-            await self._heal()
-            self.outcome.faults[trial.__name__.replace("_", " ")] += 1
-            await trial()
-
-    async def refused_connections(self) -> None:
-        """All connections end and none can be opened, while an event is published."""
-        self.forget_events()
-        self.network.conditions = replace(self.calm, refused=1.0)
-        for _ in range(2):  # also those that are just being opened
-            for end in [end for machine in self.network.machines for end in machine.ends]:
-                end.reset()
-            await asyncio.sleep(0.01 * PERIOD)
-        publishing = asyncio.create_task(self.publish())  # which may have to wait
-        await asyncio.sleep(STORM * PERIOD)
-        self.network.conditions = self.calm
-        await publishing
-        await asyncio.sleep(SPREAD * PERIOD)
-        for line in self.missing():
-            self.violate(f"{line} that could not be sent at first")
-
-    async def ended_leases(self) -> None:
-        """Nothing happens while leases end."""
-        await self._stay_whole(LEASES * LEASE, "while leases end")
-
-    async def _stay_whole(self, cycles: int, when: str) -> None:
-        """Look once a cycle."""
-        broken = 0
-        for _ in range(cycles):
-            broken = 0 if self.is_whole() else broken + 1
-            if broken == LOOKS:
-                self.violate(f"the overlay is not whole {when}")
-                return
-            await asyncio.sleep(PERIOD)

@@ -13,20 +13,6 @@ Gateways = Mapping[str, Sequence[Contact]]
 """Well-known members of communities, by topic; their ids are learnt by asking, and 0 here."""
 
 
-def supertopics(topic: str) -> tuple[str, ...]:
-    """The topics above a topic, nearest first.
-
-    Examples
-    --------
-    >>> supertopics(".soccer.italy")
-    ('.soccer', '.')
-    >>> supertopics(".")
-    ()
-    """
-    parts = [part for part in topic.split(".") if part]
-    return tuple("." + ".".join(parts[:k]) for k in range(len(parts) - 1, -1, -1))
-
-
 @dataclass(frozen=True)
 class MemberSettings:
     """Settings of a live member.

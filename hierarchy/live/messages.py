@@ -4,66 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hierarchy.peers.census import CensusMessage, Compare, Compared, Tally
-from hierarchy.peers.contacts import Contact, Send, Sends
-from hierarchy.peers.pgrid import (
-    GridMessage,
-    Listed,
-    Meet,
-    Met,
-    Placed,
-    Position,
-    Post,
-    Posting,
-    Route,
-)
-from hierarchy.peers.scamp_messages import (
-    Beat,
-    Copy,
-    Dropped,
-    Kept,
-    Replace,
-    ScampMessage,
-    Served,
-    Subscribe,
-    Weigh,
-    Weighed,
-)
-from hierarchy.peers.super_table import Check, Checked, Find, Found, SuperMessage, Supers
-
-__all__ = [
-    "Beat",
-    "Beaten",
-    "Check",
-    "Checked",
-    "Compare",
-    "Compared",
-    "Contact",
-    "Copy",
-    "Dropped",
-    "Event",
-    "Find",
-    "Found",
-    "Kept",
-    "Listed",
-    "Meet",
-    "Message",
-    "Met",
-    "Placed",
-    "Position",
-    "Post",
-    "Posting",
-    "Replace",
-    "Route",
-    "Send",
-    "Sends",
-    "Served",
-    "Subscribe",
-    "Supers",
-    "Tally",
-    "Weigh",
-    "Weighed",
-]
+from hierarchy.peers.census import CensusMessage
+from hierarchy.peers.pgrid import GridMessage
+from hierarchy.peers.scamp_messages import ScampMessage
+from hierarchy.peers.super_table import SuperMessage
 
 MAX_ROUND = 1024  # an event that has come so far goes no further
 

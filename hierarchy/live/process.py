@@ -40,10 +40,15 @@ from hierarchy.live import messages as m
 from hierarchy.live.grid_member import GridMember
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
-from hierarchy.live.messages import Contact
+from hierarchy.live.messages import Message
 from hierarchy.live.topic_graph import TopicGraph, check_topic
 from hierarchy.live.wire import NAME, PROTOCOL
+from hierarchy.peers.census import Compare
+from hierarchy.peers.contacts import Contact, Send
+from hierarchy.peers.pgrid import Meet, Route
+from hierarchy.peers.scamp_messages import Subscribe
 from hierarchy.peers.settings import SENDING_TO_ALL
+from hierarchy.peers.super_table import Find
 from sub2sub.errors import InputError
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.host import Host, is_address
@@ -144,27 +149,27 @@ class Process(Host):
         """Fresh dice."""
         return Dice.of(self.fresh_seed(), STREAM, 0).of_peer(next(self._turns))
 
-    def tick_core(self, core: Member) -> list[m.Send]:
+    def tick_core(self, core: Member) -> list[Send]:
         """Let a cycle pass, after those in which the process was stopped."""
         core.stand_still(self.missed)
         return list(core.tick(self.draws()))
 
-    def receive_at(self, core: Member, frame: Frame) -> list[m.Send]:
+    def receive_at(self, core: Member, frame: Frame) -> list[Send]:
         """Hand a member a message."""
         return list(core.receive(frame.message, frame.sender, self.draws()))
 
-    def unreachable_from(self, core: Member, to: Contact, message: m.Message) -> list[m.Send]:
+    def unreachable_from(self, core: Member, to: Contact, message: Message) -> list[Send]:
         """Tell a member what could not be sent."""
         return list(core.unreachable(to, message, self.draws()))
 
-    def is_unanswered(self, message: m.Message) -> bool:
+    def is_unanswered(self, message: Message) -> bool:
         """Whether it is an event: where a community is small, it may have one way to go."""
         return isinstance(message, m.Event)
 
     def core_for(self, frame: Frame) -> Member | None:
         """The member a frame is for; a question to the gateway is for any member that can answer it."""
         core: Member | None = self.cores.get(frame.to)
-        if core is None and isinstance(frame.message, m.Route | m.Meet):
+        if core is None and isinstance(frame.message, Route | Meet):
             return next(iter(self.cores.values()), None)
         if core is None and isinstance(frame.message, m.Event):  # to a gateway, or an earlier life of it
             topic = frame.message.topic
@@ -174,7 +179,7 @@ class Process(Host):
             return core
         return next((each for each in self.cores.values() if each.own.topic in _topics(frame)), None)
 
-    def post(self, to: Contact, sender: int, message: m.Message, failed: Callable[[], None]) -> None:
+    def post(self, to: Contact, sender: int, message: Message, failed: Callable[[], None]) -> None:
         """Send a message; one to an earlier life of this process fails, since nobody has that number now."""
         if to.address == self.address and to.id and to.id not in self.cores:
             asyncio.get_running_loop().call_soon(failed)
@@ -186,7 +191,7 @@ class Process(Host):
         for host, port in self.gateways.get(topic, ()):
             if (host, port) == self.address:
                 continue
-            question = m.Find(self.dice.getrandbits(63), (topic,))
+            question = Find(self.dice.getrandbits(63), (topic,))
             answer = await self.request(Contact(0, host, port, topic), question)
             found: list[Contact] = [each for each in answer.contacts if each.topic == topic] if answer else []
             if found:
@@ -215,11 +220,8 @@ class Process(Host):
         }
 
 
-class Events(Inbox[Event]):
-    """One subscription to a community; made by `Community.subscribe`."""
-
-    def __init__(self, callback: Subscriber | None = None) -> None:
-        super().__init__(callback)
+Events = Inbox[Event]
+"""One subscription to a community; made by `Community.subscribe`."""
 
 
 class Community:
@@ -337,11 +339,11 @@ class Community:
 def _topics(frame: Frame) -> Collection[str]:
     """The topics that a question to a gateway, whose number nobody knows yet, may be answered for."""
     match frame.message:
-        case m.Find(topics=topics):
+        case Find(topics=topics):
             return topics
-        case m.Compare(topic=topic):
+        case Compare(topic=topic):
             return (topic,)
-        case m.Subscribe(newcomer=member) if frame.to == 0:
+        case Subscribe(newcomer=member) if frame.to == 0:
             return (member.topic,)
         case _:
             return ()

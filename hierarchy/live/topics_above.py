@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hierarchy.live import messages as m
 from hierarchy.live.member_settings import Gateways, MemberSettings
 from hierarchy.live.topic_graph import Chain, TopicGraph
-from hierarchy.peers.super_table import SuperTable
+from hierarchy.peers.contacts import Contact, Sends
+from hierarchy.peers.super_table import Checked, Found, Supers, SuperTable
 from sub2sub.peers.draws import Dice
 
 FORGOTTEN = 32  # cycles after which a super-contact that was silent may be told of again; 0 in the simulator
@@ -36,7 +36,7 @@ class TopicsAbove:
         self._check_ages: Counter[int] = Counter()
         self._silent: dict[int, int] = {}  # super-contacts that answered no check, and when
 
-    def contacts(self) -> list[m.Contact]:
+    def contacts(self) -> list[Contact]:
         """Return the entries of all tables."""
         return [entry for table in self.tables for entry in table.entries]
 
@@ -46,12 +46,12 @@ class TopicsAbove:
         for table in self.tables:
             table.begin_cycle()
 
-    def pass_on(self, view: Sequence[m.Contact]) -> m.Sends:
+    def pass_on(self, view: Sequence[Contact]) -> Sends:
         """Pass tables that changed on to the community."""
         for table in self.tables:
             yield from table.pass_on(view)
 
-    def keep_updated(self, p_sel: float, dice: Dice) -> m.Sends:
+    def keep_updated(self, p_sel: float, dice: Dice) -> Sends:
         """KEEP_TABLE_UPDATED (CAMCAST, Figure 6)."""
         for table in self.tables:
             yield from table.keep_updated(p_sel, dice)
@@ -61,14 +61,14 @@ class TopicsAbove:
         if missed:
             self._check_ages.clear()
 
-    def conclude(self, dice: Dice) -> m.Sends:
+    def conclude(self, dice: Dice) -> Sends:
         """End checks whose time is over."""
         for number, table in enumerate(self.tables):
             self._check_ages[number] = self._check_ages[number] + 1 if table.is_checking else 0
             if self._check_ages[number] > self.settings.patience:
                 yield from self._conclude(number, table, dice)
 
-    def search(self, view: Sequence[m.Contact], p_sel: float, dice: Dice) -> m.Sends:
+    def search(self, view: Sequence[Contact], p_sel: float, dice: Dice) -> Sends:
         """FIND_SUPER_CONTACT: ask the gateways of the topics above, and one of the community."""
         for table in self.tables:
             topics = table.wanted(self._cycle, p_sel, self.settings.timeout, dice)
@@ -78,7 +78,7 @@ class TopicsAbove:
             for to in asked:
                 yield table.ask(to, topics, dice)
 
-    def doubt(self, to: m.Contact, dice: Dice) -> m.Sends:
+    def doubt(self, to: Contact, dice: Dice) -> Sends:
         """Check a super-contact that could not be reached; it leaves the table if it does not answer."""
         for table in self.tables:
             yield from table.doubt(to.id, dice)
@@ -90,24 +90,24 @@ class TopicsAbove:
         for table in self.tables:
             table.merge(known)
 
-    def receive(self, message: m.Supers | m.Checked | m.Found, sender: int, dice: Dice) -> m.Sends:
+    def receive(self, message: Supers | Checked | Found, sender: int, dice: Dice) -> Sends:
         """Hand a message to the tables it may be for.
 
         Members that have not answered here are not taken from others again and again, only from themselves.
         """
-        if not isinstance(message, m.Checked) and self._silent:
+        if not isinstance(message, Checked) and self._silent:
             self._silent.pop(sender, None)
             told = tuple(each for each in message.contacts if each.id not in self._silent)
             message = replace(message, contacts=told)
         for number, table in enumerate(self.tables):
-            offered = message.contacts if isinstance(message, m.Supers) else ()
+            offered = message.contacts if isinstance(message, Supers) else ()
             if len(self.tables) > 1 and offered and not any(each.topic in table.chain for each in offered):
                 continue
             yield from table.receive(message, dice)
             if table.is_checking and table.is_answered:
                 yield from self._conclude(number, table, dice)
 
-    def _conclude(self, number: int, table: SuperTable, dice: Dice) -> m.Sends:
+    def _conclude(self, number: int, table: SuperTable, dice: Dice) -> Sends:
         """End a check, and remember which entries have not answered."""
         self._check_ages[number] = 0
         silent = table.unanswered if FORGOTTEN else []

@@ -6,21 +6,35 @@ import struct
 from functools import lru_cache
 from typing import Any
 
-from hierarchy.live import messages as m
-from hierarchy.live.messages import Contact
+from hierarchy.live.messages import MAX_ROUND, Beaten, Event
 from hierarchy.live.topic_graph import MAX_TOPIC
-from hierarchy.peers.census import LAST
+from hierarchy.peers import super_table
+from hierarchy.peers.census import LAST, Compare, Compared, Tally
+from hierarchy.peers.contacts import Contact
+from hierarchy.peers.pgrid import Listed, Meet, Met, Placed, Position, Post, Posting, Route
+from hierarchy.peers.scamp_messages import (
+    Beat,
+    Copy,
+    Dropped,
+    Kept,
+    Replace,
+    Served,
+    Subscribe,
+    Weigh,
+    Weighed,
+)
+from hierarchy.peers.super_table import Checked, Find, Found, Supers
 from sub2sub.live.wire.framing import (
     MAX_HOST,
     Check,
     Protocol,
     WireError,
-    finite,
     host_name,
     integer,
     items,
     number,
     octets,
+    real,
     shown,
 )
 from sub2sub.peers.descriptors import MAX_DATA
@@ -34,15 +48,17 @@ MAX_DEPTH = 32  # bits of a path in the P-Grid
 MAX_POSTINGS = 2048
 MAX_STEPS = 1024
 MAX_WEIGHT = 1e12  # of links in SCAMP
+WEIGHT = real(0.0, MAX_WEIGHT)
 MAX_EPOCH = 2 * LAST  # of counts in the census
 MAX_MINIMA = 1024
+CONTACT = octets(HEAD.size + MAX_HOST + MAX_TOPIC)
 NAME = 16  # bytes of an event's name
 
 KINDS: dict[int, type[Any]] = {
-    1: m.Find, 2: m.Found, 3: m.Subscribe, 4: m.Served, 5: m.Copy, 6: m.Kept, 7: m.Replace, 8: m.Beat,
-    9: m.Check, 10: m.Checked, 11: m.Supers, 12: m.Event, 13: m.Meet, 14: m.Met, 15: m.Route, 16: m.Placed,
-    17: m.Listed, 18: m.Post, 19: m.Dropped, 20: m.Weigh, 21: m.Weighed, 22: m.Beaten,
-    23: m.Tally, 24: m.Compare, 25: m.Compared,
+    1: Find, 2: Found, 3: Subscribe, 4: Served, 5: Copy, 6: Kept, 7: Replace, 8: Beat,
+    9: super_table.Check, 10: Checked, 11: Supers, 12: Event, 13: Meet, 14: Met, 15: Route, 16: Placed,
+    17: Listed, 18: Post, 19: Dropped, 20: Weigh, 21: Weighed, 22: Beaten,
+    23: Tally, 24: Compare, 25: Compared,
 }  # fmt: skip
 
 
@@ -86,8 +102,6 @@ def _topic_name(data: bytes, where: str) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, Contact):
         return pack(value)
-    if isinstance(value, m.Position | m.Posting):
-        return [_plain(item) for item in value]
     if isinstance(value, str):
         return value.encode()
     if isinstance(value, tuple):
@@ -96,18 +110,16 @@ def _plain(value: Any) -> Any:
 
 
 def _contact(value: Any, where: str) -> Contact:
-    if type(value) is not bytes:
-        raise WireError(f"{where}: expected bytes, got {shown(value)}")
-    return unpack(value)
+    return unpack(CONTACT(value, where))
 
 
 def _contacts(value: Any, where: str) -> tuple[Contact, ...]:
     return tuple(_contact(item, where) for item in items(value, where, MAX_CONTACTS))
 
 
-def _position(value: Any, where: str) -> m.Position:
+def _position(value: Any, where: str) -> Position:
     peer, path, length, references, buddies = items(value, where, 5, 5)
-    return m.Position(
+    return Position(
         _contact(peer, where),
         number(path, where),
         integer(length, where, MAX_DEPTH),
@@ -116,33 +128,13 @@ def _position(value: Any, where: str) -> m.Position:
     )
 
 
-def _postings(value: Any, where: str) -> tuple[m.Posting, ...]:
+def _postings(value: Any, where: str) -> tuple[Posting, ...]:
     pairs = [items(item, where, 2, 2) for item in items(value, where, MAX_POSTINGS)]
-    return tuple(m.Posting(_contact(who, where), integer(lease, where, MAX_CYCLES)) for who, lease in pairs)
+    return tuple(Posting(_contact(who, where), integer(lease, where, MAX_CYCLES)) for who, lease in pairs)
 
 
 def _topic(value: Any, where: str) -> str:
-    if type(value) is not bytes:
-        raise WireError(f"{where}: expected bytes, got {shown(value)}")
-    return _topic_name(value, where)
-
-
-def _probability(value: Any, where: str) -> float:
-    if type(value) is not float:
-        raise WireError(f"{where}: expected a float, got {shown(value)}")
-    (chance,) = finite((value,), where)
-    if chance > 1.0:
-        raise WireError(f"{where}: expected a probability, or below 0 for none, got {chance}")
-    return chance
-
-
-def _weight(value: Any, where: str) -> float:
-    if type(value) is not float:
-        raise WireError(f"{where}: expected a float, got {shown(value)}")
-    (weight,) = finite((value,), where)
-    if not 0.0 <= weight <= MAX_WEIGHT:
-        raise WireError(f"{where}: expected a weight from 0 to {MAX_WEIGHT:.0e}, got {weight}")
-    return weight
+    return _topic_name(octets(MAX_TOPIC, 1)(value, where), where)
 
 
 CHECKS: dict[str, Check] = {
@@ -166,13 +158,13 @@ CHECKS: dict[str, Check] = {
     "name": octets(NAME, NAME),
     "topic": _topic,
     "publisher": number,
-    "round": lambda value, where: integer(value, where, m.MAX_ROUND),
-    "upward": _probability,
-    "weight": _weight,
-    "total": _weight,
+    "round": lambda value, where: integer(value, where, MAX_ROUND),
+    "upward": real(-1.0, 1.0),
+    "weight": WEIGHT,
+    "total": WEIGHT,
     "data": octets(MAX_DATA),
     "epoch": lambda value, where: integer(value, where, MAX_EPOCH, -1),
-    "size": _weight,
+    "size": WEIGHT,
     "minima": lambda value, where: tuple(
         integer(item, where, (1 << 32) - 1) for item in items(value, where, MAX_MINIMA)
     ),

@@ -10,17 +10,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
 
-from hierarchy.live.histories import CommunityHistory, SeveralHistory, TrialHistory
+from hierarchy.live.histories import CommunityHistory, SeveralHistory
 from hierarchy.shared.live.shared_histories import SharedHistory
 from sub2sub.live.virtual.history import History, HistoryReport, Plan
 from sub2sub.live.virtual.rings import RingHistory
-from sub2sub.live.virtual.trials import TrialRings
 
 PROTOCOLS: dict[str, Callable[[int, Plan], History]] = {
     "sub2sub": RingHistory,
-    "ring-trials": TrialRings,
     "camcast": CommunityHistory,
-    "trials": TrialHistory,
     "semi-structured": partial(CommunityHistory, membership="semi-structured"),
     "structured": partial(CommunityHistory, membership="structured"),
     "several": SeveralHistory,

@@ -145,23 +145,10 @@ def communities(
 @click.option("--first", type=int, default=1, help="The first seed.")
 @click.option(
     "--protocol",
-    type=click.Choice(
-        [
-            "sub2sub",
-            "ring-trials",
-            "camcast",
-            "trials",
-            "semi-structured",
-            "structured",
-            "several",
-            "shared",
-            "all",
-        ]
-    ),
+    type=click.Choice(["sub2sub", "camcast", "semi-structured", "structured", "several", "shared", "all"]),
     default="all",
     help="CAMCAST is unstructured unless its membership is named; several: processes in several communities; "
-    "shared: topics and ranges on one overlay; trials: one thing goes wrong at a time, for CAMCAST or for "
-    "Sub-2-Sub (ring-trials).",
+    "shared: topics and ranges on one overlay.",
 )
 @click.option(
     "--plan",

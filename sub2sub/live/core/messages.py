@@ -5,24 +5,9 @@ A request and its reply carry the same exchange number. A reply to an exchange t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import repeat
-from typing import NamedTuple
 
 from sub2sub.peers.descriptors import Descriptor
-
-
-class Mention(NamedTuple):
-    """A peer as a message mentions it.
-
-    `age` is the time since anybody heard from the peer. `held`, for ring links only, is the time since the
-    sender accepted it: the receiver need not consider again what was offered to it before.
-    """
-
-    peer: Descriptor
-    age: int
-    held: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,32 +17,19 @@ class Mentions:
     Attributes
     ----------
     peers : tuple of Descriptor
-    ages, held : tuple of int
-        As of `Mention`; `held` is empty where all are 0.
-
-    Examples
-    --------
-    >>> peer = Descriptor.of(7, [0.25], [0.5])
-    >>> mentions = Mentions.of(Mention(peer, 3))
-    >>> mentions.ages, len(mentions), [mention.peer.id for mention in mentions]
-    ((3,), 1, [7])
+    ages : tuple of int
+        The time since anybody heard from each peer.
+    held : tuple of int
+        For ring links only, the time since the sender accepted each: the receiver need not consider again
+        what was offered to it before. Empty where all are 0.
     """
 
     peers: tuple[Descriptor, ...] = ()
     ages: tuple[int, ...] = ()
     held: tuple[int, ...] = ()
 
-    @classmethod
-    def of(cls, *mentions: Mention) -> Mentions:
-        """The columns of some mentions."""
-        peers, ages, held = zip(*mentions, strict=True) if mentions else ((), (), ())
-        return cls(peers, ages, held if any(held) else ())
-
     def __len__(self) -> int:
         return len(self.peers)
-
-    def __iter__(self) -> Iterator[Mention]:
-        return map(Mention, self.peers, self.ages, self.held or repeat(0))
 
     def __getitem__(self, part: slice) -> Mentions:
         return Mentions(self.peers[part], self.ages[part], self.held[part])

@@ -49,7 +49,7 @@ class Bucket:
         return -left / self.rate if left < 0.0 else 0.0
 
 
-class Channel(asyncio.BufferedProtocol):
+class Channel(asyncio.Protocol):
     """A connection.
 
     Parameters
@@ -81,7 +81,7 @@ class Channel(asyncio.BufferedProtocol):
 
     def __init__(self, owner: Connections, address: Address | None = None) -> None:
         self.owner, self.address, self.host = owner, address, ""
-        self.arrived = FrameBuffer(owner.format.size_of, owner.unfinished)
+        self.arrived = FrameBuffer(owner.unfinished)
         self.waiting, self.unheard = FrameQueue(owner.limits), Unheard(owner.limits)
         self.sent, self.closed = 0, False
         self.heard = self.begun = 0.0
@@ -97,13 +97,13 @@ class Channel(asyncio.BufferedProtocol):
         self._unanswered = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin, unless there is no room. Under TLS the handshake is over."""
+        """Begin. Under TLS the handshake is over."""
         self.transport, self.heard = transport, self._loop.time()
         self.host = str((transport.get_extra_info("peername") or ("",))[0])
-        if self.closed or not self.owner.made(self):
-            self.closed = True
+        if self.closed:
             self.transport.abort()
             return
+        self.owner.made(self)
         self._is_writable = True
         self._flush()
 
@@ -164,14 +164,6 @@ class Channel(asyncio.BufferedProtocol):
         self._is_writable, self._stuck = True, 0.0
         self._flush()
 
-    def get_buffer(self, sizehint: int) -> memoryview:
-        """Return where to put what arrives: it is taken from there at once, so all channels share it."""
-        return self.owner.space
-
-    def buffer_updated(self, count: int) -> None:
-        """Take what has arrived."""
-        self.data_received(bytes(self.owner.space[:count]))
-
     def data_received(self, data: bytes) -> None:
         """Take what has arrived, and handle a frame if it is this connection's turn."""
         self.arrived.add(data)
@@ -216,7 +208,7 @@ class Channel(asyncio.BufferedProtocol):
         self.begun = 0.0
         self._handle(frame, len(body))
         pause = self._rate.charge(1.0, self.heard)
-        if not self.closed and (pause > 0.0 or self._is_paused or not self.arrived.is_empty):
+        if not self.closed and (pause > 0.0 or self._is_paused or len(self.arrived)):
             self._wait(pause)
 
     def _handle(self, frame: Any, size: int) -> None:
@@ -245,7 +237,7 @@ class Channel(asyncio.BufferedProtocol):
         if self._is_paused:
             self._is_paused = False
             self.transport.resume_reading()
-        if not self.arrived.is_empty:
+        if len(self.arrived):
             self.begun = self.begun or self.heard
             self.owner.look_within(self.owner.limits.frame)
 

@@ -12,27 +12,17 @@ import asyncio
 import ssl
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from sub2sub.live.net.channel import Address, Bucket, Channel
 from sub2sub.live.net.frame_buffer import Unfinished
 from sub2sub.live.net.handshakes import Handshakes
+from sub2sub.live.wire.framing import Protocol
 from sub2sub.live.wire.limits import Limits
 
 __all__ = ["Address", "Channel", "Connections"]
 
-SPACE = 1 << 16  # bytes read at once
 LOOKS = 4  # at connections that may be overdue, within a limit
-
-
-class Reader(Protocol):
-    """How frames are read: `sub2sub.live.wire.format`, or another protocol's."""
-
-    def size_of(self, prefix: bytes) -> int:
-        """Return the length a prefix announces; raises a ValueError when it is out of range."""
-
-    def decode(self, body: bytes) -> Any:
-        """Return the frame in a body; raises a ValueError when it is none."""
 
 
 class Connections:
@@ -40,8 +30,8 @@ class Connections:
 
     Parameters
     ----------
-    format : Reader
-        How to read frames.
+    format : Protocol
+        How frames are read.
     handle : callable
         Called with each frame and the channel it came through.
     limits : Limits
@@ -52,15 +42,13 @@ class Connections:
     ----------
     counts : Counter
         Frames and bytes in and out, connections opened, closed for room, failed, closed for slowness.
-    space : memoryview
-        Where what arrives is put first.
     unfinished : Unfinished
         Large frames that have begun to arrive.
     """
 
     def __init__(
         self,
-        format: Reader,
+        format: Protocol,
         handle: Callable[[Any, Channel], None],
         limits: Limits | None = None,
         server_tls: ssl.SSLContext | None = None,
@@ -69,7 +57,6 @@ class Connections:
         self.format, self.handle, self.limits = format, handle, limits or Limits()
         self.server_tls, self.client_tls = server_tls, client_tls
         self.counts: Counter[str] = Counter()
-        self.space = memoryview(bytearray(SPACE))
         self.unfinished = Unfinished(self.limits.unfinished)
         self._server: asyncio.Server | Handshakes | None = None
         self._looking: asyncio.TimerHandle | None = None
@@ -139,19 +126,18 @@ class Connections:
             self.counts["slow"] += 1
             loop.call_soon(failed)
 
-    def made(self, channel: Channel) -> bool:
-        """Note that a connection is there; return whether it may stay.
+    def made(self, channel: Channel) -> None:
+        """Note that a connection is there.
 
         Where there are too many, the incoming one that was silent for longest makes room.
         """
         if channel.address:
-            return True
+            return
         if len(self._incoming) >= self.limits.incoming:
             self.counts["closed for room"] += 1
             min(self._incoming, key=lambda each: each.heard).close()
         self._incoming[channel] = None
         self._hosts[channel.host] += 1
-        return True
 
     def lost(self, channel: Channel) -> None:
         """Note that a connection has ended."""

@@ -6,10 +6,11 @@ connections of a node together await more than `Limits.unfinished` bytes, a furt
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-PREFIX = 4  # bytes of a frame's length
+from sub2sub.live.wire.framing import LENGTH, size_of
+
+PREFIX = LENGTH.size
 SMALL = 1 << 16  # bytes of a frame that is not counted as unfinished
 
 
@@ -26,31 +27,24 @@ class FrameBuffer:
 
     Parameters
     ----------
-    size_of : callable
-        Returns the length that a prefix announces; raises a ValueError when that is out of range.
     unfinished : Unfinished
         The account that all connections share.
 
     Examples
     --------
-    >>> buffer = FrameBuffer(lambda prefix: int.from_bytes(prefix, "big"), Unfinished(most=1 << 20))
+    >>> buffer = FrameBuffer(Unfinished(most=1 << 20))
     >>> buffer.add(bytes([0, 0, 0, 2]) + b"ab" + bytes([0, 0, 0, 3]) + b"c")
-    >>> buffer.next_body(), buffer.next_body(), buffer.is_empty
-    (b'ab', None, False)
+    >>> buffer.next_body(), buffer.next_body(), len(buffer)
+    (b'ab', None, 5)
     """
 
-    def __init__(self, size_of: Callable[[bytes], int], unfinished: Unfinished) -> None:
-        self.size_of, self.unfinished = size_of, unfinished
+    def __init__(self, unfinished: Unfinished) -> None:
+        self.unfinished = unfinished
         self._data: bytes | bytearray = b""
         self._size = -1  # of the frame that has begun to arrive, once that is known
 
     def __len__(self) -> int:
         return len(self._data)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether everything that arrived was taken."""
-        return not self._data
 
     def add(self, data: bytes) -> None:
         """Take what has arrived; a frame in many pieces is put together in place."""
@@ -71,7 +65,7 @@ class FrameBuffer:
         """
         data = self._data
         if self._size < 0 and len(data) >= PREFIX:
-            self._await(self.size_of(bytes(data[:PREFIX])))
+            self._await(size_of(bytes(data[:PREFIX])))
         end = PREFIX + self._size
         if self._size < 0 or len(data) < end:
             return None

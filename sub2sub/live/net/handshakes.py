@@ -45,9 +45,6 @@ class Handshakes:
         self._socket: socket.socket | None = None
         self._accepting: asyncio.Task[None] | None = None
 
-    def __len__(self) -> int:
-        return len(self._under_way)
-
     async def listen(self, host: str, port: int) -> tuple[str, int]:
         """Accept connections; return the address, with the port that was free if `port` is 0."""
         loop = asyncio.get_running_loop()
@@ -84,8 +81,7 @@ class Handshakes:
             if len(self._under_way) >= self.limits.handshakes:
                 oldest = next(iter(self._under_way))
                 del self._under_way[oldest]
-                oldest.cancel()
-                self.counts["handshakes failed"] += 1
+                self.counts["handshakes failed"] += oldest.cancel()  # unless it has failed just now
             task = asyncio.create_task(self._shake_hands(connection))
             self._under_way[task] = None
             task.add_done_callback(lambda done: self._under_way.pop(done, None))

@@ -76,8 +76,6 @@ class Host(ABC):
         Cycles without a tick before the last one: the process was stopped, or had no time.
     identity : bytes or None
         What the IDs of its cores are bound to (`sub2sub.live.net.identity`).
-    identity_of : callable
-        What those of the node at the other end of a channel are bound to.
     """
 
     def __init__(
@@ -116,7 +114,6 @@ class Host(ABC):
         self.cores: dict[int, Any] = {}
         server_tls, client_tls = tls.contexts() if tls else (None, None)
         self.identity = tls.identity() if tls else None
-        self.identity_of: Callable[[Channel], bytes | None] = Channel.identity
         self.connections = Connections(protocol, self._receive, limits, server_tls, client_tls)
         self._inside = Inside(protocol, self._receive)
         self._answers: dict[Hashable, asyncio.Future[Any]] = {}
@@ -255,7 +252,7 @@ class Host(ABC):
 
     def _receive(self, frame: Frame, channel: Channel | Inside) -> None:
         if self.identity is not None and isinstance(channel, Channel):
-            identity = self.identity_of(channel)
+            identity = channel.identity()
             if identity == self.identity and not self.connections.counts["own certificate"]:
                 LOG.warning("another node has this one's certificate; each needs its own (or bind=False)")
                 self.connections.counts["own certificate"] += 1

@@ -5,10 +5,7 @@ that number. So the place of a peer on the ring cannot be chosen: one certificat
 (`Limits.subscriptions`), anywhere, and the receiver of a message compares the sender's ID with the
 certificate that was shown. What a third party tells of an ID is believed when the peer itself has answered.
 
-Without TLS there is nothing to bind an ID to. A host's address would have to do with its 65,535 ports, or
-peers behind one address could not be told apart, and among so many IDs one is beside any other in a ring of
-thousands of peers. There IDs are free, and a live peer relies on few others
-(`sub2sub.live.core.reliance`).
+Without TLS, on loopback, there is nothing to bind an ID to: IDs are random.
 """
 
 from __future__ import annotations

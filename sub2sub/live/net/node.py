@@ -42,7 +42,7 @@ from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire import format as wire
 from sub2sub.live.wire.framing import Frame, Protocol
 from sub2sub.live.wire.limits import Limits
-from sub2sub.peers.descriptors import Descriptor
+from sub2sub.peers.descriptors import MAX_DATA, Descriptor
 from sub2sub.peers.draws import Dice
 from sub2sub.peers.publisher import Walk
 from sub2sub.peers.settings import PublisherSettings
@@ -210,8 +210,8 @@ class Node(JoiningHost):
     async def publish(self, point: ArrayLike, data: bytes = b"") -> Published:
         """Publish an event; returns when somebody has taken it, or nobody is left to ask."""
         at = tuple(points(np.atleast_2d(point), self.attributes)[0].tolist())
-        if len(data) > wire.MAX_DATA:
-            raise InputError(f"data: expected at most {wire.MAX_DATA} bytes, got {len(data)}")
+        if len(data) > MAX_DATA:
+            raise InputError(f"data: expected at most {MAX_DATA} bytes, got {len(data)}")
         event = m.Event(self.dice.randbytes(wire.NAME), at, 0, bytes(data))
         for core in self.cores.values():
             if core.own.matches(at):
@@ -274,7 +274,8 @@ class Node(JoiningHost):
         message = frame.message
         changed = self._changed.get(frame.to)
         if isinstance(message, m.Join):
-            links = m.Mentions.of(*(m.Mention(peer, 0) for peer in self.contacts[: self.settings.offers]))
+            some = tuple(self.contacts[: self.settings.offers])
+            links = m.Mentions(some, (0,) * len(some))
             post(wire.encode(Frame(frame.sender, self.id, m.Welcome(message.exchange, links))))
         elif isinstance(message, m.Event):
             post(wire.encode(Frame(frame.sender, frame.to, m.Taken(message.name, took=False))))

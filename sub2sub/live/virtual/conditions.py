@@ -123,10 +123,6 @@ class Network:
         self.machines.append(Machine(host, self.loop))
         return self.machines[-1]
 
-    def forget_distances(self) -> None:
-        """Draw the latencies anew, by the present conditions."""
-        self._distances.clear()
-
     def digest(self) -> str:
         """Digest of all messages so far: their bytes, connections and times of arrival."""
         return self._history.hexdigest()

@@ -108,14 +108,6 @@ class End(asyncio.Transport):
         self._reading_paused = False
         self._call(self._read)
 
-    def is_reading(self) -> bool:
-        """Whether it is reading."""
-        return not self._reading_paused
-
-    def get_write_buffer_size(self) -> int:
-        """Bytes under way or unread."""
-        return self._unread
-
     def _call(self, callback: Callable[..., None], *arguments: Any) -> None:
         self.network.loop.call_soon(callback, *arguments, context=self.machine.context)
 

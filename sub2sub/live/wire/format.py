@@ -15,11 +15,8 @@ from sub2sub.geometry.boxes import MAX_ATTRIBUTES
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.messages import Mentions
 from sub2sub.live.wire.framing import (
-    LENGTH,
-    MAX_FRAME,
     MAX_HOST,
     Check,
-    Frame,
     Protocol,
     WireError,
     boolean,
@@ -30,26 +27,8 @@ from sub2sub.live.wire.framing import (
     number,
     octets,
     shown,
-    size_of,
 )
 from sub2sub.peers.descriptors import MAX_DATA, Descriptor
-
-__all__ = [
-    "LENGTH",
-    "MAX_DATA",
-    "MAX_FRAME",
-    "PROTOCOL",
-    "UNIT",
-    "VERSION",
-    "Frame",
-    "WireError",
-    "decode",
-    "encode",
-    "pack",
-    "plain",
-    "size_of",
-    "unpack",
-]
 
 VERSION = 3
 UNIT = 100  # steps of a clock in a cycle; ages are counted in steps
@@ -126,9 +105,7 @@ def _capped(ages: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _descriptor(value: Any, where: str) -> Descriptor:
-    if type(value) is not bytes:
-        raise WireError(f"{where}: expected bytes, got {shown(value)}")
-    return unpack(value)
+    return unpack(octets(MAX_DATA)(value, where))
 
 
 def _mentions(value: Any, where: str, most: int = MAX_LINKS) -> Mentions:
@@ -180,25 +157,4 @@ CHECKS: dict[str, Check] = {
     "took": boolean,
 }
 PROTOCOL = Protocol(VERSION, KINDS, CHECKS, plain)
-
-
-def encode(frame: Frame) -> bytes:
-    """A frame as bytes, its length in front.
-
-    Examples
-    --------
-    >>> decode(encode(Frame(7, 8, m.Probe(1)))[4:])
-    Frame(to=7, sender=8, message=Probe(exchange=1))
-    """
-    return PROTOCOL.encode(frame)
-
-
-def decode(body: bytes) -> Frame:
-    """The frame that the bytes after the length encode.
-
-    Raises
-    ------
-    WireError
-        If they are not a well-formed frame of this version.
-    """
-    return PROTOCOL.decode(body)
+encode, decode = PROTOCOL.encode, PROTOCOL.decode

@@ -95,10 +95,6 @@ class Protocol:
         }
         self._written = {made: (kind, names[kind]) for kind, made in kinds.items()}
 
-    def size_of(self, prefix: bytes) -> int:
-        """The length of a frame, from the bytes in front of it."""
-        return size_of(prefix)
-
     def encode(self, frame: Frame) -> bytes:
         """A frame as bytes, its length in front."""
         kind, names = self._written[type(frame.message)]
@@ -180,6 +176,17 @@ def finite(values: tuple[float, ...], where: str) -> tuple[float, ...]:
     if not all(map(math.isfinite, values)):
         raise WireError(f"{where}: expected finite numbers, got {shown(values)}")
     return tuple(x + 0.0 for x in values)
+
+
+def real(least: float, most: float) -> Check:
+    """A check for a float in a range."""
+
+    def check(value: Any, where: str) -> float:
+        if type(value) is not float or not least <= value <= most:
+            raise WireError(f"{where}: expected a float from {least:g} to {most:g}, got {shown(value)}")
+        return value + 0.0
+
+    return check
 
 
 def octets(most: int, least: int = 0) -> Check:

@@ -9,9 +9,8 @@ import numpy as np
 
 from hierarchy.camcast import TopicSettings
 from hierarchy.live import MemberSettings
-from hierarchy.live import messages as m
 from hierarchy.live.grid_member import GridMember
-from hierarchy.live.messages import Contact
+from hierarchy.peers.contacts import Contact, Sends
 from hierarchy.peers.settings import ScampSettings
 from sub2sub.peers.draws import Dice
 
@@ -44,7 +43,7 @@ class Overlay:
             if number not in self.dead:
                 self.carry(member, member.tick(self.dice()))
 
-    def carry(self, member: GridMember, sends: m.Sends) -> None:
+    def carry(self, member: GridMember, sends: Sends) -> None:
         waiting = deque((member, send) for send in sends)
         while waiting:
             sender, send = waiting.popleft()

@@ -23,10 +23,13 @@ from hierarchy.compiled.camcast.dissemination import STREAM as EVENTS
 from hierarchy.live import Member, MemberSettings, Process
 from hierarchy.live import messages as m
 from hierarchy.live.grid_member import GridMember
-from hierarchy.live.messages import Contact
+from hierarchy.live.messages import Message
 from hierarchy.live.wire import MAX_STEPS, MAX_WEIGHT, PROTOCOL
+from hierarchy.peers.contacts import Contact
 from hierarchy.peers.scamp import Link
+from hierarchy.peers.scamp_messages import Beat, Copy, Served, Subscribe, Weigh, Weighed
 from hierarchy.peers.settings import ScampSettings
+from hierarchy.peers.super_table import Check
 from sub2sub.errors import InputError
 from sub2sub.live.wire.framing import Frame, WireError
 from sub2sub.peers.draws import Dice, cycle_key
@@ -76,13 +79,13 @@ def test_an_event_spreads_as_in_the_simulator(p_sel: float) -> None:
 
 
 @given(st.integers(0, 2**64 - 1), anything)
-def test_a_frame_is_read_as_it_was_written(to: int, message: m.Message) -> None:
+def test_a_frame_is_read_as_it_was_written(to: int, message: Message) -> None:
     assert PROTOCOL.decode(PROTOCOL.encode(Frame(to, 7, message))[4:]) == Frame(to, 7, message)
 
 
 @given(anything, st.data())
 def test_a_frame_with_a_byte_changed_or_cut_off_is_a_frame_or_refused(
-    message: m.Message, data: st.DataObject
+    message: Message, data: st.DataObject
 ) -> None:
     good = PROTOCOL.encode(Frame(1, 2, message))[4:]
     place = data.draw(st.integers(0, len(good) - 1))
@@ -107,7 +110,7 @@ def member_of(kind: str, heard: list[m.Event]) -> Member:
 @pytest.mark.parametrize("kind", ["unstructured", "semi-structured", "structured"])
 @given(steps=st.lists(st.one_of(st.none(), st.tuples(anything, small)), max_size=25))
 @settings(max_examples=60)
-def test_no_messages_break_a_member(kind: str, steps: list[tuple[m.Message, int] | None]) -> None:
+def test_no_messages_break_a_member(kind: str, steps: list[tuple[Message, int] | None]) -> None:
     heard: list[m.Event] = []
     member = member_of(kind, heard)
     numbers = iter(range(10_000))
@@ -131,8 +134,8 @@ def test_the_sum_of_the_heaviest_weights_can_be_sent() -> None:
     member = Member(contact(0), lambda event: None)
     list(member.join(None, Dice(1)))
     for k in range(1, 400):
-        list(member.receive(m.Weigh(contact(k), MAX_WEIGHT), k, Dice(k)))
-    sums = [send.message for send in member.tick(Dice(1)) if isinstance(send.message, m.Weighed)]
+        list(member.receive(Weigh(contact(k), MAX_WEIGHT), k, Dice(k)))
+    sums = [send.message for send in member.tick(Dice(1)) if isinstance(send.message, Weighed)]
     assert len(sums) == member.scamp.most
     for message in sums:
         PROTOCOL.decode(PROTOCOL.encode(Frame(1, 2, message))[4:])
@@ -140,14 +143,14 @@ def test_the_sum_of_the_heaviest_weights_can_be_sent() -> None:
 
 def test_a_request_that_cannot_be_delivered_is_not_tried_for_ever() -> None:
     """A request was sent to the one entry of a view, which was dead, 1,024 times."""
-    for message in (m.Copy(contact(5), 9, MAX_STEPS), m.Subscribe(contact(5), 9, 0, MAX_STEPS)):
+    for message in (Copy(contact(5), 9, MAX_STEPS), Subscribe(contact(5), 9, 0, MAX_STEPS)):
         member, tried = Member(contact(0), lambda event: None), 0
         list(member.join(None, Dice(1)))
         list(member.scamp.keep(contact(1), 9, 0))
         waiting = list(member.receive(message, 6, Dice(1)))
         while waiting:
             send = waiting.pop()
-            if send.to == contact(1) and isinstance(send.message, m.Copy | m.Subscribe):
+            if send.to == contact(1) and isinstance(send.message, Copy | Subscribe):
                 tried += 1
                 waiting += member.unreachable(send.to, send.message, Dice(tried))
         assert 0 < tried < 20
@@ -163,7 +166,7 @@ def test_a_message_to_the_earlier_life_of_a_process_fails() -> None:
             await process.community(".a").subscribe(lambda event: None)
             (own,) = (core.own for core in process.cores.values())
             for id in (own.id, 0, own.id + 1):  # itself, any member of the process, and nobody
-                process.post(own._replace(id=id), own.id, m.Check(1), lambda id=id: failed.append(id))
+                process.post(own._replace(id=id), own.id, Check(1), lambda id=id: failed.append(id))
             await asyncio.sleep(0)
         return [id - own.id for id in failed]
 
@@ -180,18 +183,18 @@ def test_an_event_for_the_earlier_life_of_a_process_is_delivered() -> None:
         return process.core_for(Frame(99, 98, m.Event(b"e" * 16, topic, 97, 0, 1.0, b"")))
 
     assert [taker(topic) for topic in (TOPICS[1], TOPICS[2], TOPICS[0])] == [members[0], members[0], None]
-    assert process.core_for(Frame(99, 98, m.Beat())) is None
+    assert process.core_for(Frame(99, 98, Beat())) is None
 
 
 def test_what_cannot_be_delivered_goes_another_way() -> None:
     member = Member(contact(0), lambda event: None)
     member.scamp.view = [Link(contact(1), 9), Link(contact(2), 9)]
-    copy = m.Copy(contact(5), 9, 50)
+    copy = Copy(contact(5), 9, 50)
     again = [send for k in range(20) for send in member.unreachable(contact(1), copy, Dice(k))]
     assert {send.to for send in again} == {contact(1), contact(2)}
     assert {send.message.steps for send in again} == {24}
     for _ in range(6):  # heartbeats: after six times it has left the view
-        assert not list(member.unreachable(contact(1), m.Beat(), Dice(1)))
+        assert not list(member.unreachable(contact(1), Beat(), Dice(1)))
     assert [link.peer for link in member.scamp.view] == [contact(2)]
 
 
@@ -289,7 +292,7 @@ def test_a_stopped_process_renews_its_lease_when_it_goes_on() -> None:
     for missed, renews in ((0, False), (151, True)):
         member = Member(contact(1), lambda event: None, own)
         list(member.join(other, Dice(1)))
-        list(member.receive(m.Served(other, 100), other.id, Dice(2)))
+        list(member.receive(Served(other, 100), other.id, Dice(2)))
         member.stand_still(missed)
         sent = [type(send.message) for send in member.tick(Dice(3))]
-        assert (m.Subscribe in sent) == renews
+        assert (Subscribe in sent) == renews

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 
 from hierarchy.live import Member
-from hierarchy.live import messages as m
 from hierarchy.live.failures import MOST_COPIES as MOST
 from hierarchy.peers.contacts import Contact
+from hierarchy.peers.scamp_messages import Copy
 from sub2sub.peers.draws import Dice
 
 
@@ -19,7 +19,7 @@ def test_copies_that_the_network_doubles_at_every_step_end_in_their_cycle() -> N
         list(member.join(None, Dice(1)))
         for known in (newcomer, *others):
             list(member.scamp.keep(known, 100, cycle=0))
-    first = Contact(2, "h", 2, "."), m.Copy(newcomer, 100, 200)
+    first = Contact(2, "h", 2, "."), Copy(newcomer, 100, 200)
     waiting, taken = deque([first]), 0
     while waiting and taken < 10_000:
         to, message = waiting.popleft()
@@ -38,7 +38,7 @@ def test_a_member_takes_copies_again_in_the_next_cycle_and_those_of_others_at_on
     list(member.scamp.keep(newcomers[0], 100, cycle=0))
 
     def passed(newcomer: Contact) -> bool:
-        return bool(list(member.receive(m.Copy(newcomer, 100, 9), 9, Dice(1))))
+        return bool(list(member.receive(Copy(newcomer, 100, 9), 9, Dice(1))))
 
     assert [passed(newcomers[0]) for _ in range(MOST + 1)] == [True] * MOST + [False]
     assert passed(newcomers[1])

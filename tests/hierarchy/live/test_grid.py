@@ -7,11 +7,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hierarchy.live import messages as m
 from hierarchy.live.grid_member import GridMember
-from hierarchy.live.messages import Contact
-from hierarchy.peers.pgrid import GridPeer, Posting, entries, key_of
+from hierarchy.peers.contacts import Contact
+from hierarchy.peers.pgrid import (
+    GridPeer,
+    Listed,
+    Meet,
+    Met,
+    Placed,
+    Position,
+    Post,
+    Posting,
+    Route,
+    entries,
+    key_of,
+)
 from hierarchy.peers.scamp import Link
+from hierarchy.peers.scamp_messages import Beat
+from hierarchy.peers.super_table import Check
 from sub2sub.peers.draws import Dice
 from tests.hierarchy.live.grid_overlay import SETTINGS, TOPICS, Overlay, built
 
@@ -105,12 +118,12 @@ def placed() -> GridMember:
 
 def test_who_cannot_be_reached_is_forgotten_at_the_second_failure_and_not_at_the_first() -> None:
     member = placed()
-    list(member.unreachable(A, m.Check(1), Dice(1)))
+    list(member.unreachable(A, Check(1), Dice(1)))
     assert (entries(member.grid.peer.references[0]), member.topic_table()) == ([A, B], [A, B])
-    list(member.receive(m.Check(2), A.id, Dice(2)))  # it is there after all
-    list(member.unreachable(A, m.Check(3), Dice(3)))
+    list(member.receive(Check(2), A.id, Dice(2)))  # it is there after all
+    list(member.unreachable(A, Check(3), Dice(3)))
     assert entries(member.grid.peer.references[0]) == [A, B]
-    list(member.unreachable(A, m.Check(4), Dice(4)))
+    list(member.unreachable(A, Check(4), Dice(4)))
     assert (entries(member.grid.peer.references[0]), member.topic_table()) == ([B], [A, B])
 
 
@@ -145,8 +158,8 @@ def test_entries_of_tables_stay_until_a_search_brings_others() -> None:
     above, own, further = (Contact(i, "h", i, topic) for i, topic in ((2, "."), (3, ".d"), (5, ".d")))
     member.found, member.supers.entries = [own, further], [above]
 
-    def searches() -> list[m.Listed]:  # all of them are served by the member itself
-        return [each.message for each in member.tick(Dice(2)) if isinstance(each.message, m.Listed)]
+    def searches() -> list[Listed]:  # all of them are served by the member itself
+        return [each.message for each in member.tick(Dice(2)) if isinstance(each.message, Listed)]
 
     assert [len(searches()) for _ in range(3)] == [1, 0, 0]  # an announcement
     first, _ = searches()
@@ -154,7 +167,7 @@ def test_entries_of_tables_stay_until_a_search_brings_others() -> None:
     for tables in ([Contact(0, "g", 9, ".")], [own, above]):  # a gateway is in no table
         assert not searches()
         for to in [*tables, *tables]:
-            list(member.unreachable(to, m.Check(1), Dice(1)))
+            list(member.unreachable(to, Check(1), Dice(1)))
         assert member.known() == [own, further, above]
     first, _ = searches()
     other = own._replace(id=4)
@@ -164,7 +177,7 @@ def test_entries_of_tables_stay_until_a_search_brings_others() -> None:
 
 def test_a_request_that_cannot_be_delivered_goes_to_another_reference() -> None:
     member = placed()
-    request = m.Route(9, B, 1, 1 << 63, ".", 5)  # its key begins with 1
+    request = Route(9, B, 1, 1 << 63, ".", 5)  # its key begins with 1
     list(member.unreachable(A, request, Dice(1)))
     (send,) = member.unreachable(A, request, Dice(2))  # by now A is forgotten
     assert (send.to, send.message.exchange, send.message.steps) == (B, 9, 4)
@@ -172,24 +185,24 @@ def test_a_request_that_cannot_be_delivered_goes_to_another_reference() -> None:
 
 def test_an_announcement_is_passed_on_to_all_replicas() -> None:
     member = placed()
-    sends = list(member.receive(m.Route(9, A, 2, 0, ".", 5), A.id, Dice(1)))
-    assert {send.to.id for send in sends if isinstance(send.message, m.Post)} == {4, 5}
+    sends = list(member.receive(Route(9, A, 2, 0, ".", 5), A.id, Dice(1)))
+    assert {send.to.id for send in sends if isinstance(send.message, Post)} == {4, 5}
     assert [each.id for each in member.grid.peer.known(".")] == [A.id]
 
 
 def test_the_outcome_of_a_meeting_nobody_asked_for_changes_nothing() -> None:
     member = placed()
     before = member.grid.peer.position()
-    forged = m.Position(member.own, 0, 1, ((A,),), ())
-    posting = m.Posting(A, 50)
-    assert list(member.receive(m.Met(77, forged, (A,), (posting,)), A.id, Dice(1))) == []
+    forged = Position(member.own, 0, 1, ((A,),), ())
+    posting = Posting(A, 50)
+    assert list(member.receive(Met(77, forged, (A,), (posting,)), A.id, Dice(1))) == []
     assert member.grid.peer.position() == before
     assert not member.grid.peer.held
     assert not entries(member.grid.peer.acquaintances)
 
 
-def partners(member: GridMember, cycle: int) -> list[m.Contact | None]:
-    return [each.to for each in list(member.tick(Dice(cycle))) if isinstance(each.message, m.Meet)]
+def partners(member: GridMember, cycle: int) -> list[Contact | None]:
+    return [each.to for each in list(member.tick(Dice(cycle))) if isinstance(each.message, Meet)]
 
 
 def test_a_buddy_that_never_answers_does_not_keep_one_from_meeting_others() -> None:
@@ -213,9 +226,9 @@ def test_who_has_lost_everybody_meets_a_gateway_in_every_cycle() -> None:
 def test_the_earlier_life_of_a_process_is_forgotten_when_the_next_answers() -> None:
     member = placed()
     member.grid.peer.buddies[:2] = [A, None]
-    (send,) = (each for each in list(member.tick(Dice(1))) if isinstance(each.message, m.Meet))
+    (send,) = (each for each in list(member.tick(Dice(1))) if isinstance(each.message, Meet))
     returned = Contact(77, A.host, A.port, ".")
-    answer = m.Met(send.message.exchange, send.message.position, (returned,), ())
+    answer = Met(send.message.exchange, send.message.position, (returned,), ())
     list(member.receive(answer, returned.id, Dice(2)))
     peer = member.grid.peer
     assert A not in [*entries(peer.buddies), *entries(peer.references[0]), *entries(peer.acquaintances)]
@@ -234,19 +247,19 @@ def test_a_member_that_is_not_in_or_that_nobody_answers_searches_often(
         list(member.tick(Dice(cycle)))
     member.scamp.served, member.scamp.view, member.scamp.lease_end = served, [Link(A, 1000)], 1000
     for _ in range(6 if silent else 0):
-        list(member.unreachable(A, m.Beat(), Dice(7)))
+        list(member.unreachable(A, Beat(), Dice(7)))
     sends = [send for cycle in range(4, 13) for send in list(member.tick(Dice(cycle)))]
-    assert sum(isinstance(each.message, m.Listed) for each in sends) == searches
+    assert sum(isinstance(each.message, Listed) for each in sends) == searches
 
 
 def test_the_outcome_of_a_meeting_takes_nothing_away_that_was_learnt_meanwhile() -> None:
     peer, many = placed().grid.peer, [Contact(i, "h", i, ".") for i in range(20, 24)]
     peer.references = [[A, B, None, None]]
-    outcome = m.Position(peer.own, 0, 1, ((A, many[0]),), (many[1],))
+    outcome = Position(peer.own, 0, 1, ((A, many[0]),), (many[1],))
     peer.move(GridPeer.at(outcome, peer.settings, 16), Dice(1))
     assert entries(peer.references[0]) == [A, B, many[0]]
     assert [each.id for each in entries(peer.buddies)] == [4, 5, many[1].id]
-    outcome = m.Position(peer.own, 0, 2, ((A,), (B,)), (many[2],))
+    outcome = Position(peer.own, 0, 2, ((A,), (B,)), (many[2],))
     peer.move(GridPeer.at(outcome, peer.settings, 16), Dice(1))
     assert (peer.path, entries(peer.buddies)) == ("00", [many[2]])
     assert {4, 5, many[1].id} <= {each.id for each in entries(peer.acquaintances)}
@@ -259,7 +272,7 @@ def test_peers_that_ask_one_another_at_the_same_time_become_replicas() -> None:
     for member, other in (members, members[::-1]):
         member.grid.peer.buddies, member.grid.peer.acquaintances[0] = [None] * 20, other.own
     asked = [
-        next(each.message for each in list(x.tick(Dice(1))) if isinstance(each.message, m.Meet))
+        next(each.message for each in list(x.tick(Dice(1))) if isinstance(each.message, Meet))
         for x in members
     ]
     answers = [
@@ -275,12 +288,12 @@ def test_a_peer_that_waits_for_the_outcome_of_a_meeting_keeps_its_path() -> None
     """Both outcomes could not hold; where it does not wait, it parts from its replica."""
     member = placed()
     many = tuple(Contact(i, "h", i, ".") for i in range(20, 32))
-    asks = m.Meet(5, m.Position(B, 0, 1, ((A,),), many), ())
+    asks = Meet(5, Position(B, 0, 1, ((A,),), many), ())
     list(member.tick(Dice(1)))
     (answer,) = member.receive(asks, B.id, Dice(2))
     assert (member.grid.peer.path, answer.message.position.length) == ("0", 1)
     assert B in entries(member.grid.peer.buddies)
-    longer = m.Meet(6, m.Position(B, 0, 2, ((A,), (A,)), ()), ())
+    longer = Meet(6, Position(B, 0, 2, ((A,), (A,)), ()), ())
     list(member.receive(longer, B.id, Dice(2)))
     assert member.grid.peer.path == "0"
     free = placed()
@@ -329,10 +342,10 @@ def test_a_newcomer_does_not_wait_until_the_announcement_of_one_that_is_gone_end
 def test_a_place_that_nobody_asked_for_is_not_taken() -> None:
     member = GridMember(Contact(1, "h", 1, "."), lambda event: None)
     (request,) = member.enter_by([A], Dice(1))
-    position = m.Position(B, 0, 1, ((A,),), ())
-    list(member.receive(m.Placed(77, position, ()), B.id, Dice(1)))
+    position = Position(B, 0, 1, ((A,),), ())
+    list(member.receive(Placed(77, position, ()), B.id, Dice(1)))
     assert not member.grid.placed
-    list(member.receive(m.Placed(request.message.exchange, position, ()), B.id, Dice(1)))
+    list(member.receive(Placed(request.message.exchange, position, ()), B.id, Dice(1)))
     assert (member.grid.placed, member.grid.peer.path) == (True, "0")
 
 
@@ -341,8 +354,8 @@ def test_one_may_publish_when_a_search_for_its_community_was_answered() -> None:
     assert not member.is_ready
     for cycle in range(1, 9):
         for send in list(member.tick(Dice(cycle))):
-            if isinstance(send.message, m.Route) and send.message.wish == 1:
-                list(member.receive(m.Listed(send.message.exchange, 1, (A,)), A.id, Dice(99)))
-            elif isinstance(send.message, m.Listed) and send.to == own:
+            if isinstance(send.message, Route) and send.message.wish == 1:
+                list(member.receive(Listed(send.message.exchange, 1, (A,)), A.id, Dice(99)))
+            elif isinstance(send.message, Listed) and send.to == own:
                 list(member.receive(send.message, own.id, Dice(99)))
     assert member.is_ready

@@ -1,5 +1,5 @@
 """Live members, without sockets: a community is one component, however many come at once and however much
-is lost. A thousand members and more seeds: `python benchmarks/one_component.py --live --sizes 1000`.
+is lost. A thousand members and more seeds: `PYTHONPATH=. python benchmarks/one_component.py --live --sizes 1000`.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hierarchy.live import MemberSettings
-from hierarchy.live.swarm import Swarm
 from hierarchy.peers.settings import CensusSettings, ScampSettings
+from tests.hierarchy.live.swarm import Swarm
 
 TOPICS = [".a"] * 6 + [".a.b"] * 24
 LEASE = 16

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from hierarchy.live import Member, Process
-from hierarchy.live import messages as m
-from hierarchy.live.messages import Contact
+from hierarchy.live.messages import Event
+from hierarchy.peers.contacts import Contact, Send
 from sub2sub.live.virtual.conditions import Network
 from sub2sub.live.virtual.loop import VirtualLoop
 
@@ -34,8 +34,8 @@ def test_an_event_that_meets_a_process_that_has_returned_is_sent_again(returns: 
         above = Contact(5, *THERE, ".")
 
         async def send(data: bytes) -> None:
-            event = m.Event(data * 16, ".a", member.own.id, 0, 1.0, data)
-            process.dispatch(member, [m.Send(above, event)])
+            event = Event(data * 16, ".a", member.own.id, 0, 1.0, data)
+            process.dispatch(member, [Send(above, event)])
             await asyncio.sleep(4.0)
 
         await here.start(send(b"1"))

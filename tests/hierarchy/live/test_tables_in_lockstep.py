@@ -13,10 +13,10 @@ from hierarchy.camcast import Communities, Search, StaticTables, SuperTables, To
 from hierarchy.compiled.super_tables.layer import STREAM
 from hierarchy.compiled.super_tables.steps import KEEP_UPDATED, PASS_ON, SEARCH
 from hierarchy.live import Member, MemberSettings
-from hierarchy.live import messages as m
 from hierarchy.live.topics_above import CHECKS
 from hierarchy.peers.contacts import Contact, Sends
 from hierarchy.peers.scamp import Link
+from hierarchy.peers.super_table import Supers
 from sub2sub.compiled.common.network import Network
 from sub2sub.peers.draws import Dice, cycle_key
 from tests.hierarchy.camcast.populations import networks
@@ -78,7 +78,7 @@ class Lockstep:
             assert send.to is not None
             j, n = send.to.id - 1, self.network
             through = dice.next_unit() >= n.loss and n.alive[j] and n.group[i] == n.group[j]
-            if isinstance(send.message, m.Supers):
+            if isinstance(send.message, Supers):
                 if through:
                     self.carry(j, self.members[j].receive(send.message, i + 1, dice), dice)
                     self.conclude(j, dice)

@@ -9,10 +9,12 @@ import pytest
 
 from hierarchy.camcast import TopicSettings
 from hierarchy.live import Member, MemberSettings
-from hierarchy.live import messages as m
+from hierarchy.live.messages import Beaten, Message
 from hierarchy.live.topics_above import CHECKS
 from hierarchy.peers.contacts import Contact, Sends
+from hierarchy.peers.scamp_messages import Beat, Copy, Replace, Served, Subscribe
 from hierarchy.peers.settings import ScampSettings
+from hierarchy.peers.super_table import Check, Checked, Find, Found
 from sub2sub.peers.draws import Dice
 
 OWN = ScampSettings(c=1, lease=12, indirection=4, isolation=5)
@@ -26,7 +28,7 @@ class Swarm:
         self.members: dict[int, Member] = {}
         self.gone: set[int] = set()
         self.keys = iter(range(1, 1 << 30))
-        self.waiting: deque[tuple[int, Contact, m.Message]] = deque()
+        self.waiting: deque[tuple[int, Contact, Message]] = deque()
         for number in range(1, n + 1):
             member = Member(Contact(number, "h", number, "."), lambda event: None, MemberSettings(scamp=own))
             contact = self.members[int(self.rng.integers(1, number))].own if number > 1 else None
@@ -133,7 +135,7 @@ def test_an_entry_ends_with_its_lease_and_grace_though_its_owner_answers() -> No
     assert last > 4  # clocks differ
     for cycle in range(1, last + 2):
         list(member.tick(Dice(cycle)))
-        list(member.receive(m.Beaten(), 2, Dice(cycle)))
+        list(member.receive(Beaten(), 2, Dice(cycle)))
         assert member.scamp.has(2) == (cycle < last), cycle
 
 
@@ -142,7 +144,7 @@ def test_an_entry_ends_after_isolation_cycles_of_silence_though_it_has_a_lease()
     list(member.scamp.keep(Contact(3, "h", 3, "."), 10_000, cycle=0))
     for cycle in range(1, OWN.isolation + 4):
         list(member.tick(Dice(cycle)))
-        list(member.receive(m.Beaten(), 3, Dice(cycle)))
+        list(member.receive(Beaten(), 3, Dice(cycle)))
         assert member.scamp.has(2) == (cycle <= OWN.isolation + 1), cycle
 
 
@@ -154,12 +156,12 @@ def test_an_entry_that_is_dropped_for_its_silence_is_told_and_subscribes_again()
     dropped.scamp.lease_end, dropped.scamp.inward, dropped.scamp._outdated = 10_000, [holder.own], [other]
     for cycle in range(1, OWN.isolation + 4):
         told = [send.message for send in holder.tick(Dice(cycle)) if send.to and send.to.id == 2]
-        list(holder.receive(m.Beaten(), 3, Dice(cycle)))
+        list(holder.receive(Beaten(), 3, Dice(cycle)))
         for message in told:
             list(dropped.receive(message, 1, Dice(cycle)))
-        renewed = any(isinstance(send.message, m.Subscribe) for send in dropped.tick(Dice(cycle)))
-        list(dropped.receive(m.Beaten(), 3, Dice(cycle)))
-        list(dropped.receive(m.Beat(), 3, Dice(cycle)))
+        renewed = any(isinstance(send.message, Subscribe) for send in dropped.tick(Dice(cycle)))
+        list(dropped.receive(Beaten(), 3, Dice(cycle)))
+        list(dropped.receive(Beat(), 3, Dice(cycle)))
         assert renewed == (not holder.scamp.has(2)), cycle
         if renewed:
             break
@@ -171,7 +173,7 @@ def test_a_heartbeat_that_fails_once_costs_nobody_its_place_and_six_do() -> None
     member = one_that_knows(other, lease=10_000)
     list(member.scamp.keep(another, 10_000, cycle=0))
     for failures in range(1, 7):
-        assert list(member.unreachable(other, m.Beat(), Dice(1))) == []
+        assert list(member.unreachable(other, Beat(), Dice(1))) == []
         assert member.scamp.has(2) == (failures < 6)
 
 
@@ -184,13 +186,13 @@ def test_the_last_entry_of_a_view_stays_until_there_is_another_though_it_does_no
         for cycle in range(1, OWN.isolation + 4 if is_stuck else 1):
             sends = list(member.tick(Dice(cycle)))
         for failures in range(1, 1 if is_stuck else 9):
-            sends = list(member.unreachable(other, m.Beat(), Dice(1)))
+            sends = list(member.unreachable(other, Beat(), Dice(1)))
             assert len(sends) == (failures >= 6)
-        assert (contact, m.Subscribe) in [(send.to, type(send.message)) for send in sends]
+        assert (contact, Subscribe) in [(send.to, type(send.message)) for send in sends]
         assert member.scamp.has(2)
-        list(member.receive(m.Served(contact, 100), 3, Dice(2)))
+        list(member.receive(Served(contact, 100), 3, Dice(2)))
         list(member.scamp.keep(contact, 100, cycle=member.cycle))
-        list(member.tick(Dice(3)) if is_stuck else member.unreachable(other, m.Beat(), Dice(1)))
+        list(member.tick(Dice(3)) if is_stuck else member.unreachable(other, Beat(), Dice(1)))
         assert [link.peer for link in member.scamp.view] == [contact]
 
 
@@ -199,14 +201,14 @@ def test_an_answer_between_heartbeats_that_fail_keeps_an_entry() -> None:
     member = one_that_knows(other, lease=10_000)
     for _ in range(4):
         for _ in range(5):
-            list(member.unreachable(other, m.Beat(), Dice(1)))
-        list(member.receive(m.Beaten(), 2, Dice(1)))
+            list(member.unreachable(other, Beat(), Dice(1)))
+        list(member.receive(Beaten(), 2, Dice(1)))
     assert member.scamp.has(2)
 
 
 def test_nobody_is_believed_to_have_a_lease_longer_than_there_are() -> None:
     longest = OWN.lease + OWN.lease // 2
-    for message in (m.Copy(Contact(3, "h", 3, "."), 10**6, 5), m.Served(Contact(3, "h", 3, "."), 10**6)):
+    for message in (Copy(Contact(3, "h", 3, "."), 10**6, 5), Served(Contact(3, "h", 3, "."), 10**6)):
         member = Member(Contact(1, "h", 1, "."), lambda event: None, MemberSettings(scamp=OWN))
         list(member.join(Contact(3, "h", 3, "."), Dice(1)))
         list(member.receive(message, 3, Dice(2)))
@@ -220,15 +222,15 @@ def test_a_super_contact_that_cannot_be_reached_once_stays_and_leaves_if_it_answ
         member = Member(Contact(1, "h", 1, ".a"), lambda event: None, own)
         doubted, there = (Contact(i, "h", i, ".") for i in (2, 3))
         member.supers.merge([doubted, there])
-        checks = list(member.unreachable(doubted, m.Find(1, (".",)), Dice(1)))
+        checks = list(member.unreachable(doubted, Find(1, (".",)), Dice(1)))
         assert {send.to for send in checks} == {doubted, there}
-        assert list(member.unreachable(doubted, m.Check(1), Dice(1))) == [], "one check at a time"
+        assert list(member.unreachable(doubted, Check(1), Dice(1))) == [], "one check at a time"
         for cycle in range(12):
             for send in checks if is_there or cycle == 0 else ():
                 if send.to == there or (is_there and cycle > 3):
-                    list(member.receive(m.Checked(send.message.exchange), send.to.id, Dice(2)))
+                    list(member.receive(Checked(send.message.exchange), send.to.id, Dice(2)))
             assert member.supers.entries
-            again = [send for send in member.tick(Dice(cycle)) if isinstance(send.message, m.Check)]
+            again = [send for send in member.tick(Dice(cycle)) if isinstance(send.message, Check)]
             checks = again or checks
         assert member.supers.entries == ([doubted, there] if is_there else [there])
 
@@ -246,9 +248,9 @@ def test_who_is_lost_asks_a_gateway_for_a_contact_more_often_than_others() -> No
         asked[lost] = 0
         for cycle in range(1, 2 * OWN.lease + 1):
             sends = list(member.tick(Dice(cycle)))
-            asked[lost] += sum(isinstance(send.message, m.Find) for send in sends)
-            list(member.receive(m.Beaten(), 2, Dice(cycle)))
-            list(member.receive(m.Beat(), 2, Dice(cycle)))
+            asked[lost] += sum(isinstance(send.message, Find) for send in sends)
+            list(member.receive(Beaten(), 2, Dice(cycle)))
+            list(member.receive(Beat(), 2, Dice(cycle)))
     assert asked == {True: 2 * OWN.lease // 3, False: 4}
 
 
@@ -261,11 +263,11 @@ def test_who_is_not_in_founds_the_community_only_if_no_gateway_answers(answering
     asked = set()
     for cycle in range(1, 40):
         for send in member.tick(Dice(cycle)):
-            if isinstance(send.message, m.Find):
+            if isinstance(send.message, Find):
                 assert not member.scamp.served or answering is None
                 asked.add(send.to.port)
                 if send.to.port == answering:
-                    found = m.Found(send.message.exchange, (crashed,))
+                    found = Found(send.message.exchange, (crashed,))
                     list(member.receive(found, answering, Dice(cycle)))
             else:
                 list(member.unreachable(send.to, send.message, Dice(cycle)))
@@ -285,7 +287,7 @@ def test_one_may_publish_when_it_is_served_and_knows_who_is_above_or_that_nobody
     list(newcomer.join(founder.own, Dice(1)))
     newcomer.supers.merge([Contact(5, "h", 5, ".")])
     assert not newcomer.is_ready
-    list(newcomer.receive(m.Served(founder.own, 9), 1, Dice(2)))
+    list(newcomer.receive(Served(founder.own, 9), 1, Dice(2)))
     assert newcomer.is_ready
 
 
@@ -294,12 +296,12 @@ def test_a_goodbye_is_believed_when_nobody_objects_and_not_before() -> None:
         member = one_that_knows(Contact(2, "h", 2, "."), lease=10_000)
         list(member.tick(Dice(1)))
         replacement = Contact(3, "h", 3, ".")
-        (check,) = member.receive(m.Replace((replacement,), 9), 2, Dice(2))
+        (check,) = member.receive(Replace((replacement,), 9), 2, Dice(2))
         for cycle in range(1, member.settings.patience + 1):
             list(member.tick(Dice(cycle)))
             assert member.scamp.has(2)
         if objects:
-            list(member.receive(m.Checked(check.message.exchange), 2, Dice(3)))
+            list(member.receive(Checked(check.message.exchange), 2, Dice(3)))
         list(member.tick(Dice(9)))
         assert (member.scamp.has(2), member.scamp.has(3)) == (objects, not objects)
 
@@ -328,12 +330,12 @@ def test_a_check_waits_as_long_as_it_may_and_no_longer() -> None:
         member = Member(Contact(1, "h", 1, ".a"), lambda event: None, own)
         quick, slow = (Contact(i, "h", i, ".") for i in (2, 3))
         member.supers.merge([quick, slow])
-        checks = [send for send in member.tick(Dice(1)) if isinstance(send.message, m.Check)]
+        checks = [send for send in member.tick(Dice(1)) if isinstance(send.message, Check)]
         assert {send.to for send in checks} == {quick, slow}
-        list(member.receive(m.Checked(checks[0].message.exchange), 2, Dice(2)))
+        list(member.receive(Checked(checks[0].message.exchange), 2, Dice(2)))
         for _ in range(late - 1):
             list(member.tick(Dice(3)))
-        list(member.receive(m.Checked(checks[1].message.exchange), 3, Dice(4)))
+        list(member.receive(Checked(checks[1].message.exchange), 3, Dice(4)))
         list(member.tick(Dice(5)))
         asked = CHECKS * (own.patience + 1)
         assert member.supers.entries == ([quick, slow] if late < asked else [quick]), late
@@ -343,12 +345,12 @@ def test_a_process_that_was_stopped_reads_answers_before_it_ends_a_check() -> No
     member = Member(Contact(1, "h", 1, ".a"), lambda event: None, MemberSettings(TopicSettings(p_sel=1.0)))
     above = Contact(2, "h", 2, ".")
     member.supers.merge([above])
-    (check,) = (send.message for send in member.tick(Dice(1)) if isinstance(send.message, m.Check))
+    (check,) = (send.message for send in member.tick(Dice(1)) if isinstance(send.message, Check))
     for _ in range(CHECKS * (member.settings.patience + 1) - 2):
         list(member.tick(Dice(2)))
     member.stand_still(5)
     list(member.tick(Dice(3)))  # without the stop, its answer would have come too late
-    list(member.receive(m.Checked(check.exchange), above.id, Dice(4)))
+    list(member.receive(Checked(check.exchange), above.id, Dice(4)))
     for _ in range(2):
         list(member.tick(Dice(5)))
     assert member.supers.entries == [above]

@@ -63,7 +63,7 @@ def test_communities_are_one_component_and_stay_so(kind, loss, at_once) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("loss", [0.0, 0.15])
 def test_a_thousand_that_join_at_once_are_one_component(kind, loss) -> None:
-    """More seeds, losses and orders: `python benchmarks/one_component.py --sizes 1000`."""
+    """More seeds, losses and orders: `PYTHONPATH=. python benchmarks/one_component.py --sizes 1000`."""
     group = Communities.chain(1000)
     membership = kind(group.tree, group.topic, 4)
     network, cycle = _enter(membership, 1000, 4, loss, at_once=True)

@@ -26,10 +26,19 @@ def descriptors(draw: st.DrawFn, d: int | None = None) -> Descriptor:
     return Descriptor(draw(ids), low, high, (host, draw(st.integers(1, 65535))))
 
 
+def mention(peer: Descriptor, age: int, held: int = 0) -> tuple[Descriptor, int, int]:
+    return peer, age, held
+
+
+def mentioned(*mentions: tuple[Descriptor, int, int]) -> m.Mentions:
+    peers, ages, held = zip(*mentions, strict=True) if mentions else ((), (), ())
+    return m.Mentions(peers, ages, held if any(held) else ())
+
+
 def mentions(d: int | None = None, most: int = 8) -> st.SearchStrategy[m.Mentions]:
     ages = st.one_of(st.integers(0, 30), st.integers(0, MAX_AGE))
-    one = st.builds(m.Mention, descriptors(d), ages, ages)
-    return st.lists(one, max_size=most).map(lambda made: m.Mentions.of(*made))
+    one = st.builds(mention, descriptors(d), ages, ages)
+    return st.lists(one, max_size=most).map(lambda made: mentioned(*made))
 
 
 def messages(d: int | None = None) -> st.SearchStrategy[m.Message]:

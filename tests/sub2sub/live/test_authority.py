@@ -23,6 +23,7 @@ from sub2sub.live.authority import Authority
 from sub2sub.live.core import messages as m
 from sub2sub.live.net.connections import Connections
 from sub2sub.live.wire import format as wire
+from sub2sub.live.wire.framing import Frame
 from tests.sub2sub.live.loopback import live, until
 
 SOON = 1e-9  # days: a certificate that ends now
@@ -74,7 +75,7 @@ def test_a_stranger_ends_at_the_handshake_before_a_byte_is_parsed(
     kind: str, swarm: Authority, tmp_path: Path, parsed: list[int]
 ) -> None:
     ours, context = Tls(swarm.issue("alice")), contexts_of(kind, swarm, tmp_path)
-    frame = wire.encode(wire.Frame(0, 1, m.Join(1)))
+    frame = wire.encode(Frame(0, 1, m.Join(1)))
 
     async def test() -> None:
         await asyncio.sleep(1.1 if kind == "expired" else 0.0)  # OpenSSL counts seconds

@@ -7,7 +7,8 @@ from contextlib import closing
 
 from sub2sub.live import Limits, Node
 from sub2sub.live.core import messages as m
-from sub2sub.live.wire.format import PROTOCOL, Frame, encode
+from sub2sub.live.wire.format import PROTOCOL, encode
+from sub2sub.live.wire.framing import Frame, size_of
 from sub2sub.peers.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live_virtually, until
 
@@ -40,7 +41,7 @@ def test_a_connection_is_kept_while_an_answer_is_on_its_way() -> None:
     async def test() -> None:
         async def answer_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             with closing(writer):
-                size = PROTOCOL.size_of(await reader.readexactly(4))
+                size = size_of(await reader.readexactly(4))
                 frame = PROTOCOL.decode(await reader.readexactly(size))
                 await asyncio.sleep(0.2)
                 writer.write(encode(Frame(frame.sender, frame.to, m.Probed(frame.message.exchange))))

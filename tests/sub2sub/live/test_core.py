@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core, Draws
-from sub2sub.live.core.messages import Mention, Mentions
-from sub2sub.live.wire.format import Frame, decode, encode
+from sub2sub.live.core.messages import Mentions
+from sub2sub.live.wire.format import decode, encode
+from sub2sub.live.wire.framing import Frame
 from sub2sub.peers.descriptors import Descriptor
 from sub2sub.peers.draws import Dice
-from tests.sub2sub.live.strategies import ids, messages
+from tests.sub2sub.live.strategies import ids, mention, mentioned, messages
 
 OWN = Descriptor.of(4, [0.0], [1.0], ("127.0.0.1", 1))
 
@@ -109,8 +110,8 @@ def test_memory_of_events_is_bounded() -> None:
 def test_a_reply_without_an_open_exchange_is_ignored() -> None:
     made, dice = core(), draws()
     for reply in (m.Shuffled, m.NearBack):
-        made.receive(reply(1, Mentions.of(Mention(peer(9), 0))), 9, dice)
-    made.receive(m.RingBack(1, Mentions.of(Mention(peer(9), 0)), Mentions.of(Mention(peer(8), 0))), 9, dice)
+        made.receive(reply(1, mentioned(mention(peer(9), 0))), 9, dice)
+    made.receive(m.RingBack(1, mentioned(mention(peer(9), 0)), mentioned(mention(peer(8), 0))), 9, dice)
     assert made.known() == []
     assert made.counts["ignored"] == 3
 
@@ -120,9 +121,9 @@ def test_a_replayed_reply_changes_nothing() -> None:
     made.join([peer(9)])
     (request,) = made.shuffle(dice)
     assert isinstance(request.message, m.Shuffle)
-    made.receive(m.Shuffled(request.message.exchange, Mentions.of(Mention(peer(8), 0))), 9, dice)
+    made.receive(m.Shuffled(request.message.exchange, mentioned(mention(peer(8), 0))), 9, dice)
     view = list(made.random.view)
-    made.receive(m.Shuffled(request.message.exchange, Mentions.of(Mention(peer(7), 0))), 9, dice)
+    made.receive(m.Shuffled(request.message.exchange, mentioned(mention(peer(7), 0))), 9, dice)
     assert made.random.view == view
 
 
@@ -130,7 +131,7 @@ def test_nobody_else_changes_the_descriptor_of_a_known_link() -> None:
     made, dice = core(), draws()
     acquaint(made, peer(9), dice)
     lie = Descriptor.of(9, [0.0], [0.1], ("evil.example", 666))
-    made.receive(m.Ring(1, peer(8), Mentions(), Mentions.of(Mention(lie, 0))), 8, dice)
+    made.receive(m.Ring(1, peer(8), Mentions(), mentioned(mention(lie, 0))), 8, dice)
     made.receive(m.Hello(lie), 9, dice)
     assert made.ring.view[9].peer == peer(9)
 
@@ -151,7 +152,7 @@ def test_a_goodbye_is_believed_when_a_probe_is_not_answered() -> None:
 def test_peers_that_are_gone_are_forgotten_when_they_do_not_answer(age: int) -> None:
     """One that somebody heard from in this cycle is taken at once; others have to answer first."""
     made, dice = core(), draws()
-    gone = Mentions.of(*(Mention(peer(100 + k, k / 50, (k + 1) / 50), age) for k in range(50)))
+    gone = mentioned(*(mention(peer(100 + k, k / 50, (k + 1) / 50), age) for k in range(50)))
     made.receive(m.Ring(1, peer(8), gone, gone), 8, dice)
     assert (len(made.ring.view) > 10) == (age == 0)
     for _ in range(30):
@@ -166,7 +167,7 @@ def test_a_ring_view_never_grows_beyond_its_cap() -> None:
     cap = made.settings.overlay.ring.cap
     for part in range(30):
         told = range(100 * part, 100 * part + 100)
-        links = Mentions.of(*(Mention(peer(10 + k, k / 3000, (k + 0.5) / 3000), 0) for k in told))
+        links = mentioned(*(mention(peer(10 + k, k / 3000, (k + 0.5) / 3000), 0) for k in told))
         made.receive(m.Ring(part, peer(8), links, Mentions()), 8, dice)
     assert len(made.ring.view) == cap
 
@@ -188,7 +189,7 @@ def test_a_newcomer_also_learns_of_peers_that_its_ring_view_does_not_need() -> N
     newcomer, contact, far = core(), peer(5, 8.0, 9.0), peer(6, 6.0, 7.0)
     (ask,) = newcomer.enter([contact])
     assert not newcomer.ring.need.may_be_needed(far)  # remembered as refused
-    back = m.RingBack(ask.message.exchange, Mentions.of(Mention(far, 0)), Mentions())
+    back = m.RingBack(ask.message.exchange, mentioned(mention(far, 0)), Mentions())
     (onward,) = newcomer.receive(back, contact.id, draws())
     assert isinstance(onward.message, m.Seek)
     assert onward.to == far

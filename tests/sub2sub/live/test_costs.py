@@ -15,7 +15,8 @@ from sub2sub.errors import InputError
 from sub2sub.live import Limits, Node, run
 from sub2sub.live.core import messages as m
 from sub2sub.live.net.connections import Channel, Connections
-from sub2sub.live.wire.format import MAX_FRAME, PROTOCOL, Frame, WireError, decode, encode
+from sub2sub.live.wire.format import PROTOCOL, decode, encode
+from sub2sub.live.wire.framing import MAX_FRAME, Frame, WireError
 from sub2sub.peers.descriptors import Descriptor
 from sub2sub.peers.draws import Dice
 from sub2sub.peers.forwarding import Forwarder, Views
@@ -71,7 +72,7 @@ def test_a_frame_in_many_pieces_is_put_together_in_place() -> None:
             channel.data_received(whole[k : k + 1])
             assert k + 1 == len(whole) or channel.begun
         assert [each.message.data for each in frames] == [bytes(60_000)]
-        assert channel.arrived.is_empty
+        assert not len(channel.arrived)
         assert not channel.begun
         channel.close()
 

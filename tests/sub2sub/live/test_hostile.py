@@ -11,7 +11,8 @@ import pytest
 
 from sub2sub.live import Limits, Node
 from sub2sub.live.core.messages import Ask, Event, Join, Mentions, Message, Probe, Ring, Taken
-from sub2sub.live.wire.format import Frame, decode, encode, size_of
+from sub2sub.live.wire.format import decode, encode
+from sub2sub.live.wire.framing import Frame, size_of
 from sub2sub.peers.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live, live_virtually, until
 

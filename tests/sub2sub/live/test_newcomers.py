@@ -15,6 +15,7 @@ from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
 from sub2sub.peers.descriptors import Descriptor
+from tests.sub2sub.live.strategies import mention, mentioned
 from tests.sub2sub.live.test_core import OWN, draws, peer
 
 PARTNER, NEAR, FAR = peer(9), peer(8), peer(7)  # all want everything, as OWN does
@@ -31,7 +32,7 @@ def core() -> Core:
 
 def told_of(made: Core, *peers: Descriptor) -> list[m.Send]:
     """Let a partner name peers that nobody has heard from for five cycles; return the other messages sent."""
-    message = m.Ring(1, PARTNER, m.Mentions(), m.Mentions.of(*(m.Mention(each, OLD, 0) for each in peers)))
+    message = m.Ring(1, PARTNER, m.Mentions(), mentioned(*(mention(each, OLD, 0) for each in peers)))
     return [send for send in made.receive(message, PARTNER.id, DRAWS) if send.to]
 
 

@@ -20,6 +20,7 @@ from sub2sub.peers.descriptors import Descriptor, Link
 from sub2sub.peers.publisher import Move, Walk
 from sub2sub.peers.ring import RingLink
 from sub2sub.peers.settings import DisseminationSettings, OverlaySettings, PublisherSettings
+from tests.sub2sub.live.strategies import mention, mentioned
 from tests.sub2sub.live.test_core import OWN, draws, peer
 from tests.sub2sub.overlay.engine import FigureThree
 
@@ -57,19 +58,19 @@ KINDS: dict[str, tuple[Opening, Seen, Callable[[int], m.Message], Seen]] = {
     "shuffle": (
         open_shuffle,
         lambda made: made.random.lost == PARTNER,
-        lambda number: m.Shuffled(number, m.Mentions.of(m.Mention(OTHER, 0))),
+        lambda number: m.Shuffled(number, mentioned(mention(OTHER, 0))),
         lambda made: [link.peer for link in made.random.view] == [OTHER],
     ),
     "near": (
         open_near,
         lambda made: made.near.view == [],
-        lambda number: m.NearBack(number, m.Mentions.of(m.Mention(OTHER, 0), m.Mention(PARTNER, 0))),
+        lambda number: m.NearBack(number, mentioned(mention(OTHER, 0), mention(PARTNER, 0))),
         lambda made: OTHER in [link.peer for link in made.near.view],
     ),
     "ring": (
         open_ring,
         lambda made: made.ring.view == {},
-        lambda number: m.RingBack(number, m.Mentions.of(m.Mention(OTHER, 0)), m.Mentions()),
+        lambda number: m.RingBack(number, mentioned(mention(OTHER, 0)), m.Mentions()),
         lambda made: OTHER.id in made.ring.view,
     ),
 }
@@ -222,11 +223,9 @@ def test_a_request_during_an_open_shuffle_loses_no_link() -> None:
     made.random.view = [Link(PARTNER, 0), Link(OTHER, 1)]
     (request,) = made.shuffle(dice)
     assert isinstance(request.message, m.Shuffle)
-    made.receive(m.Shuffle(5, m.Mentions.of(m.Mention(peer(20), 0), m.Mention(peer(21), 0))), 21, dice)
+    made.receive(m.Shuffle(5, mentioned(mention(peer(20), 0), mention(peer(21), 0))), 21, dice)
     assert {link.peer.id for link in made.random.view} == {20, 21}  # the sent one went to the asker
-    made.receive(
-        m.Shuffled(request.message.exchange, m.Mentions.of(m.Mention(peer(30), 0))), PARTNER.id, dice
-    )
+    made.receive(m.Shuffled(request.message.exchange, mentioned(mention(peer(30), 0))), PARTNER.id, dice)
     assert {link.peer.id for link in made.random.view} == {20, 21}
 
 
@@ -301,10 +300,10 @@ def test_links_last_as_many_cycles_with_any_unit_of_the_clock(unit: int) -> None
 def test_ages_in_messages_are_converted_by_the_clocks_of_sender_and_receiver() -> None:
     teller, hearer = Clock(unit=100, now=5000), Clock(unit=100, now=70)
     mentions = teller.ring_mentions([RingLink(OTHER, 4700, 4900)])
-    assert mentions == m.Mentions.of(m.Mention(OTHER, 300, 100))
+    assert mentions == mentioned(mention(OTHER, 300, 100))
     assert hearer.ring_links(mentions, OWN) == [RingLink(OTHER, -230, -30)]
     assert hearer.links(mentions, OWN) == [Link(OTHER, -230)]
-    assert hearer.links(m.Mentions.of(m.Mention(OWN, 0)), OWN) == []
+    assert hearer.links(mentioned(mention(OWN, 0)), OWN) == []
 
 
 def test_several_ring_exchanges_of_a_cycle_are_begun_together() -> None:

@@ -17,7 +17,8 @@ from sub2sub.live.authority import Authority
 from sub2sub.live.core import messages as m
 from sub2sub.live.net.handshakes import Handshakes
 from sub2sub.live.net.identity import bound_id, is_bound
-from sub2sub.live.wire.format import Frame, encode
+from sub2sub.live.wire.format import encode
+from sub2sub.live.wire.framing import Frame
 from sub2sub.peers.descriptors import Descriptor
 from tests.sub2sub.live.loopback import HARD_LIMIT, live, until
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from sub2sub.live.core.messages import Event, Hello, Mentions, Probe, Shuffle
 from sub2sub.live.wire import format as wire
-from sub2sub.live.wire.format import Frame, WireError, decode, encode, pack, size_of, unpack
+from sub2sub.live.wire.format import decode, encode, pack, unpack
+from sub2sub.live.wire.framing import MAX_FRAME, Frame, WireError, size_of
 from sub2sub.peers.descriptors import Descriptor
 from tests.sub2sub.live.strategies import descriptors, messages, numbers
 
@@ -127,7 +128,7 @@ def test_invalid_descriptors_are_refused(low: float, high: float, port: int, hos
 
 
 def test_lengths_out_of_range_are_refused() -> None:
-    for length in (0, wire.MAX_FRAME + 1, 2**32 - 1):
+    for length in (0, MAX_FRAME + 1, 2**32 - 1):
         with pytest.raises(WireError, match="length"):
             size_of(struct.pack(">I", length))
 

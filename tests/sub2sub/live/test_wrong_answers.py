@@ -12,7 +12,8 @@ from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.core.ring_exchanges import VERIFICATIONS
 from sub2sub.live.core.settings import CoreSettings
-from sub2sub.live.wire.format import Frame, encode
+from sub2sub.live.wire.format import encode
+from sub2sub.live.wire.framing import Frame
 from sub2sub.peers.descriptors import Descriptor
 from sub2sub.peers.settings import DisseminationSettings
 from tests.sub2sub.live.loopback import live, until

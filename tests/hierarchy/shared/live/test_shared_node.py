@@ -16,7 +16,7 @@ from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.errors import InputError
 from sub2sub.live import Limits, Tls
 from sub2sub.live.authority import Authority
-from sub2sub.live.core.messages import Mention, Mentions, Send
+from sub2sub.live.core.messages import Mentions, Send
 from sub2sub.live.core.suspects import Suspects
 from sub2sub.live.net.identity import is_bound
 from sub2sub.live.virtual.conditions import Network
@@ -24,6 +24,7 @@ from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.wire.framing import Frame, WireError
 from sub2sub.peers.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live_virtually
+from tests.sub2sub.live.strategies import mention, mentioned
 
 PERIOD = 0.05
 TO_ALL = CamcastRoute(c=16.0, g=1000.0)
@@ -196,7 +197,7 @@ def test_a_publisher_waits_until_it_knows_who_is_above() -> None:
 
 def test_messages_survive_the_wire_and_wrong_ones_are_refused() -> None:
     peer = Descriptor.of(7, [1.0], [2.0], ("127.0.0.1", 9))
-    links = Mentions.of(Mention(peer, 3))
+    links = mentioned(mention(peer, 3))
     for message in (
         t.Alike(1, links), t.Greet(2, peer), t.Greeted(2), t.Inquire(3, peer), t.Ways(3, links),
         t.Tables(4, peer, links, Mentions(), links), t.TablesBack(4, Mentions(), links, Mentions()),

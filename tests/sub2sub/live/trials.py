@@ -237,7 +237,7 @@ class TrialRings(RingHistory):
 
     def _change_conditions(self, conditions: Conditions) -> None:
         self.network.conditions = conditions
-        self.network.forget_distances()
+        self.network._distances.clear()  # drawn anew, by the new conditions
 
     async def missed_event(self) -> None:
         """A node gets nothing while an event is published; neighbours tell it at their next tick."""
