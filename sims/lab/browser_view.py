@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sims.lab.frames import Changes, frame
 from sims.lab.laboratory import Laboratory
-from sims.report.overlay import domain_of
-from sub2sub.compiled.events.audience import STREAM as ENTRY
-from sub2sub.peers.forwarding import STREAM as DISSEMINATION
+from sub2sub.overlay.explorer import start_of
+from sub2sub.overlay.frames import Changes, frame
 from sub2sub.tables import Rows
 
 MOST_FOLLOWED = 1500  # an event with more subscribers is not followed every cycle
@@ -38,18 +36,10 @@ class BrowserView:
         """Return the first message: all peers and the settings."""
         lab = self.lab
         with lab.lock:
-            population = lab.simulation.overlay.population
-            lows, highs = population.ranges()
-            self._rows = population.row.copy()
-            how = lab.experiment.dissemination
-            head = {
-                "kind": "start", "seed": str(lab.seed), "n": len(population), "d": population.d,
-                "attributes": lab.attributes, "topics": list(lab.topics),
-                "domain": domain_of([(lows, highs)]),
-                "streams": {"entry": str(ENTRY), "dissemination": str(DISSEMINATION)},
-                "how": {"ringShortcuts": how.ring_shortcuts, "tries": how.tries, "retries": how.retries},
-            }  # fmt: skip
-            return frame(head, {"low": lows, "high": highs, "id": population.ids})
+            overlay = lab.overlay
+            self._rows = overlay.population.row.copy()
+            head, arrays = start_of(overlay, lab.experiment.dissemination, lab.attributes)
+            return frame({"kind": "start", "topics": list(lab.topics), **head}, arrays)
 
     def cycle(self, state: Mapping[str, Any]) -> bytes:
         """Return the message of the current cycle: numbers, changed peers, and the chosen event's ring."""

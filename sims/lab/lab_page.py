@@ -10,17 +10,18 @@ if TYPE_CHECKING:
     from sims.lab.laboratory import Laboratory
 
 LAB = "sims.lab"
-_SHARED = (
-    "download", "view/draws", "view/spread", "view/plane", "view/ring", "view/player", "charts/scales",
-    "charts/svg", "charts/draw",
-)  # fmt: skip
-_OWN = ("frames", "world", "field", "outline", "curves", "lab")
+OVERLAY = "sub2sub.overlay"
+_SHARED = ("draws", "spread", "plane", "ring", "player", "frames", "world")
+_CHARTS = ("download", "charts/scales", "charts/svg", "charts/draw")
+_OWN = ("field", "outline", "curves", "lab")
 
 
 def lab_page(lab: Laboratory) -> str:
     """Return the page."""
-    scripts = [asset(f"{name}.js") for name in _SHARED] + [asset(f"{name}.js", LAB) for name in _OWN]
-    styles = [asset("page.css"), asset("charts.css"), asset("view/view.css"), asset("lab.css", LAB)]
+    packages = {OVERLAY: _SHARED, "sims.report": _CHARTS, LAB: _OWN}
+    scripts = [asset(f"{name}.js", package) for package, names in packages.items() for name in names]
+    styles = [asset("page.css"), asset("charts.css"), asset("links.css", OVERLAY), asset("view/view.css")]
+    styles += [asset("lab.css", LAB)]
     return template("lab.html", LAB).render(
         styles=styles, scripts=scripts, topics=bool(lab.topics), attributes=lab.attributes
     )

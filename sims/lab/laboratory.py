@@ -15,18 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.shared import SharedOverlay, SharedSettings
+from hierarchy.shared import CamcastRoute, SharedOverlay, SharedSettings
 from sims.config.experiment import Experiment, experiment_from, load_experiment
 from sims.config.shipped import find_file
 from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn, Crash, Loss, Recover
 from sims.lab.peer_completeness import PeerCompleteness
-from sims.lab.routing import camcast_rounds, members_of, views_of
 from sims.lab.saving import save_experiment
 from sims.runs.runner import simulation_of
 from sub2sub.errors import InputError
+from sub2sub.overlay.explorer import VIEWS, members_of, views_of
 from sub2sub.overlay.overlay import Overlay
+from sub2sub.overlay.stack import Stack
 from sub2sub.peers.settings import OverlaySettings
+from workloads.arrays import Floats, Integers
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.settings.toml import override, parse_override
 from workloads.spec.files import resolve
@@ -101,6 +103,12 @@ class Laboratory:
         self.churned: list[dict[str, Any]] = []
         self.published: list[tuple[int, NDArray[Any]]] = []
         self.look()
+
+    @property
+    def overlay(self) -> Stack:
+        """The overlay that runs."""
+        assert isinstance(self.simulation.overlay, Stack)
+        return self.simulation.overlay
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -185,12 +193,13 @@ class Laboratory:
         self.shortcuts = shortcuts
 
     def event(
-        self, point: Sequence[float], views: Sequence[str] = ("near", "random", "ring")
+        self, point: Sequence[float], views: Sequence[str] = VIEWS
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the subscribers of an event, and their links of some kinds."""
         with self.lock:
-            members = members_of(self.simulation, self._point(point))
-            arrays = {"members": members.astype(np.uint32), **views_of(self.simulation, members, views)}
+            members = members_of(self.overlay, self._point(point))
+            held = views_of(self.overlay, members, self.experiment.dissemination.max_age, views)
+            arrays = {"members": members.astype(np.uint32), **held}
             return {"point": list(point), "cycle": self.simulation.cycle}, arrays
 
     def publish(
@@ -206,7 +215,7 @@ class Laboratory:
                 if not self.topics:
                     raise InputError("routing: expected a world of topics for CAMCAST")
                 at = self._point(point)
-                publisher, rounds, counts = camcast_rounds(self.simulation, members, at, head["number"])
+                publisher, rounds, counts = _camcast_rounds(self.simulation, members, at, head["number"])
                 head |= {"entry": publisher, "counts": counts}
                 arrays = {**arrays, "rounds": rounds}
             return head, arrays
@@ -264,3 +273,29 @@ def _within(points: NDArray[np.float64], outline: Sequence[Sequence[float]]) -> 
     with np.errstate(divide="ignore", invalid="ignore"):
         crosses = ((y0 > y) != (y1 > y)) & (x < (x1 - x0) * (y - y0) / (y1 - y0) + x0)
     return np.asarray(crosses.sum(axis=1) % 2 == 1)
+
+
+def _camcast_rounds(
+    simulation: Simulation, members: Integers, point: Floats, event: int
+) -> tuple[int, NDArray[np.int32], dict[str, int]]:
+    """Return the publisher, the round in which each member gets the event (-1: never), and the counts.
+
+    In CAMCAST a publisher is a member of the event's own community: the smallest range that contains it.
+    """
+    overlay = simulation.overlay
+    assert isinstance(overlay, SharedOverlay)
+    lows, highs = overlay.population.ranges()
+    width = (highs - lows)[members, 0]
+    own = members[width == width.min()]
+    publisher = int(own[event % own.size])
+    outcome = overlay.spread(point[None, :], [publisher], CamcastRoute(c=4, g=20), event, record=True)
+    assert outcome.receptions is not None
+    first = np.full(len(overlay.population), -1, np.int32)
+    first[outcome.receptions.peer] = outcome.receptions.hop
+    rounds = first[members]
+    counts = {
+        "reached": int((rounds >= 0).sum()), "hops": int(rounds.max(initial=-1)),
+        "messages": int(outcome.messages[0]), "local": 0, "duplicates": int(outcome.duplicates[0]),
+        "spam": int(outcome.spam[0]), "failed": int(outcome.failed[0]),
+    }  # fmt: skip
+    return publisher, rounds, counts

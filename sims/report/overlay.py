@@ -24,15 +24,15 @@ from sims.report.templates import asset, template
 from sub2sub.compiled.events.audience import STREAM as ENTRY
 from sub2sub.compiled.events.hosts import hosts_of
 from sub2sub.errors import InputError
+from sub2sub.overlay.frames import domain_of
 from sub2sub.peers.forwarding import STREAM as DISSEMINATION
 from sub2sub.peers.settings import DisseminationSettings
 from workloads.arrays import Floats, Integers
 
 MEGABYTES = 8.0
 VIEWS = {"near": "vicinity", "random": "cyclon", "ring": "ring"}
-_SCRIPTS = (
-    "draws", "spread", "data", "plane", "ring", "words", "player", "find", "links", "controls", "view",
-)  # fmt: skip
+_SHARED = ("draws", "spread", "plane", "ring", "player")  # with the laboratory and notebooks
+_SCRIPTS = ("data", "words", "find", "links", "controls", "view")
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,7 @@ def add_overlay(page: Page, view: OverlayView, name: str, linked: bool = False, 
     """Add an overlay to a page; if `linked`, it can show the events of others; the first has instructions."""
     head = as_json(view.head)
     key = f"overlay-{hashlib.sha256(head.encode()).hexdigest()[:8]}"
+    page.style(asset("links.css", "sub2sub.overlay"))
     page.style(asset("view/view.css"))
     page.script(scripts())
     page.raw(Markup('<script type="application/json" id="{}">{}</script>').format(key, head))
@@ -138,7 +139,8 @@ def add_overlay(page: Page, view: OverlayView, name: str, linked: bool = False, 
 
 def scripts() -> Markup:
     """Return the scripts of the view, in the order of their dependencies."""
-    return Markup("\n").join(asset(f"view/{name}.js") for name in _SCRIPTS)
+    shared = [asset(f"{name}.js", "sub2sub.overlay") for name in _SHARED]
+    return Markup("\n").join([*shared, *(asset(f"view/{name}.js") for name in _SCRIPTS)])
 
 
 def _check_columns(peers: pa.Table, links: pa.Table) -> None:
@@ -233,16 +235,3 @@ def _names(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for part in value:
             yield from _names(part)
-
-
-def domain_of(ends: list[tuple[Floats, Floats]]) -> list[list[float]]:
-    """Return the range of each axis: [0, 1] if it contains all ranges, otherwise that of all finite ends."""
-    shown = []
-    for k in range(ends[0][0].shape[1]):
-        both = np.concatenate([side[:, k] for pair in ends for side in pair])
-        finite = both[np.isfinite(both)]
-        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-        if low >= 0.0 and high <= 1.0:
-            low, high = 0.0, 1.0
-        shown.append([low, high if high > low else low + 1.0])
-    return shown

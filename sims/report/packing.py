@@ -16,10 +16,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-ARRAY_TYPES = {
-    "u1": "Uint8Array", "u2": "Uint16Array", "u4": "Uint32Array", "u8": "BigUint64Array",
-    "i4": "Int32Array", "f8": "Float64Array",
-}  # fmt: skip
+from sub2sub.overlay.frames import ARRAY_TYPES
 
 
 def smallest(values: NDArray[Any]) -> NDArray[Any]:

@@ -210,6 +210,15 @@ class Overlay(Stack):
 
         return plot_boxes(self, axes, x, y)
 
+    def explore(self, settings: DisseminationSettings | None = None) -> Any:
+        """Show the overlay as a widget in a notebook: click to publish an event, step it by sliders.
+
+        The extra `notebook` has what it needs.
+        """
+        from sub2sub.overlay.explorer import Explorer, widget_of
+
+        return widget_of(Explorer(self, settings))
+
     def change(self, old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
         """Record that peers `old` were replaced by `new` on the same hosts, with other subscriptions."""
         self.ring.change(old, new)

@@ -9,12 +9,12 @@ import pytest
 
 from sims.config.experiment import load_experiment
 from sims.engine import Simulation
-from sims.lab.frames import Changes, frame
 from sims.lab.laboratory import Laboratory, experiment_for
 from sims.runs.runner import simulation_of
 from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.errors import InputError
+from sub2sub.overlay.frames import Changes, frame
 
 SQUARE = [(0.2, 0.2), (0.6, 0.2), (0.6, 0.6), (0.2, 0.6)]
 
@@ -130,7 +130,9 @@ def test_the_views_sent_are_those_an_event_travels_on(tmp_path: Path) -> None:
     start = int(links.ring_start[first])
     expected = links.ring_peer[start : start + int(links.ring_size[first])]
     assert np.array_equal(arrays["ring-target"][: expected.size], expected)
-    assert np.array_equal(arrays["near-size"], links.near_size[members])
+    young = links.younger(lab.experiment.dissemination.max_age)
+    assert np.array_equal(arrays["near-size"], young.near_size[members])
+    assert young.near_size[members].sum() < links.near_size[members].sum()
     outcome = disseminate(links, lab.simulation.overlay.network, [[0.5, 0.5]])
     assert int(outcome.matches[0]) == members.size
 

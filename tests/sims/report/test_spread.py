@@ -42,7 +42,8 @@ def run_scripts(tmp_path: Path, body: str, data: Any, view: OverlayView | None =
             f"const data = {json.dumps(data)}, head = {json.dumps(view.head if view else None)};",
             f"const blobs = {json.dumps(blobs)};",
             "globalThis.document = { getElementById: (id) => ({ textContent: blobs[id] }) };",
-            *(asset(f"view/{name}.js") for name in ("draws", "spread", "data")),
+            *(asset(f"{name}.js", "sub2sub.overlay") for name in ("draws", "spread")),
+            asset("view/data.js"),
             f"(async () => {{ {body} }})().then((found) => console.log(JSON.stringify(found)));",
         ]
     )

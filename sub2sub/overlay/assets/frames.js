@@ -1,4 +1,4 @@
-// A message of the server: a head in JSON, and typed arrays behind it; see sims/lab/frames.py.
+// A message of the server: a head in JSON, and typed arrays behind it; see frames.py.
 (() => {
   "use strict";
   const decodeFrame = (buffer) => {

@@ -26,6 +26,7 @@
           this.high[peer * this.d + axis] = arrays.high[k * this.d + axis];
         }
       });
+      if (arrays["hosts-of"]) this.hosts = { of: arrays["hosts-of"].slice(), start: arrays["hosts-start"].slice(), peers: arrays["hosts-peers"].slice() };
       if (head.event) this.takeViews(arrays);
     }
 

@@ -18,7 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.report.packing import ARRAY_TYPES
+from sub2sub.geometry.boxes import Floats
+
+ARRAY_TYPES = {
+    "u1": "Uint8Array", "u2": "Uint16Array", "u4": "Uint32Array", "u8": "BigUint64Array",
+    "i4": "Int32Array", "f8": "Float64Array",
+}  # fmt: skip
 
 
 def frame(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -68,3 +73,22 @@ class Changes:
         if not places.size:
             return {}
         return {f"{self.name}-places": places, f"{self.name}-values": values[places]}
+
+
+def domain_of(ends: list[tuple[Floats, Floats]]) -> list[list[float]]:
+    """The range of each axis: [0, 1] if it contains all ranges, otherwise that of all finite ends.
+
+    Examples
+    --------
+    >>> domain_of([(np.array([[0.0, 3.0]]), np.array([[0.5, np.inf]]))])
+    [[0.0, 1.0], [3.0, 4.0]]
+    """
+    shown = []
+    for k in range(ends[0][0].shape[1]):
+        both = np.concatenate([side[:, k] for pair in ends for side in pair])
+        finite = both[np.isfinite(both)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        if low >= 0.0 and high <= 1.0:
+            low, high = 0.0, 1.0
+        shown.append([low, high if high > low else low + 1.0])
+    return shown
