@@ -1,5 +1,7 @@
 """Live members, without sockets: a community is one component, however many come at once and however much
-is lost. A thousand members and more seeds: `PYTHONPATH=. python benchmarks/one_component.py --live --sizes 1000`.
+is lost. A thousand members and more seeds:
+
+    PYTHONPATH=. python benchmarks/one_component.py --live --sizes 1000
 """
 
 from __future__ import annotations
