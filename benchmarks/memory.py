@@ -19,7 +19,7 @@ from typing import Any
 from sims.config.experiment import experiment_from
 from sims.engine import Simulation
 from sims.runs.runner import simulation_of
-from sims.systems import RUNNABLE
+from sims.rivals import RUNNABLE
 
 SPECS = ("uniform-1", "power-law-3", "uniform-5")
 

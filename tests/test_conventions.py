@@ -41,7 +41,6 @@ STILL_FULL = {
     "sims/compare": 14,
     "sims/report": 15,
     "sims/reproduce/sub2sub": 22,
-    "sims/systems": 30,
 }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from sims.compare.network import network_digest
 from sims.compare.worlds import build_world, interests_digest
 from sims.compare.worlds.between import STEPS
-from sims.systems.catalogue import system, systems_of
+from sims.rivals.base.catalogue import entrant, entrants_of
 from sub2sub.errors import InputError
 from workloads.files.digests import file_digest
 from workloads.settings.plugins import is_plugin
@@ -59,8 +59,12 @@ class Unit:
 
 def _own_code(name: str) -> str:
     """Digest of the file that defines a user's own system."""
-    file = getattr(sys.modules[system(name).__module__], "__file__", None)
+    file = getattr(sys.modules[entrant(name).system.__module__], "__file__", None)
     return file_digest(Path(file)) if file else ""
+
+
+def _entrants(world: str) -> tuple[str, ...]:
+    return entrants_of(world.partition(" ")[0])
 
 
 def worlds_of(
@@ -139,13 +143,12 @@ class Plan:
 
     def check(self) -> None:
         """Build the first seed's worlds, so that a user's mistake is known before anything runs."""
-        known = {name for world in self.worlds for name in systems_of(world)}
+        known = {name for world in self.worlds for name in _entrants(world)}
         for name in self.only:
             if name not in known:
                 raise InputError(f"only = {name!r}: expected one of {', '.join(map(repr, sorted(known)))}")
         for name in self.own:
-            if not system(name).knobs:
-                raise InputError(f"system = {name!r}: expected knobs, the settings it is compared with")
+            entrant(name)
         for world in self.worlds:
             build_world(world, self.subscribers, self.events, self.probes, self.seed, self.choosing)
 
@@ -154,7 +157,7 @@ class Plan:
 
         Examples
         --------
-        >>> len(Plan(("between 0", "between 1"), seeds=3).units()) == 6 * len(systems_of("between"))
+        >>> len(Plan(("between 0", "between 1"), seeds=3).units()) == 18
         True
         """
         size = (self.subscribers, self.events, self.probes, self.seconds, self.choosing, self.network)
@@ -162,5 +165,5 @@ class Plan:
             Unit(world, system, seed, *size)
             for seed in range(self.seed, self.seed + self.seeds)
             for world in self.worlds
-            for system in (*(s for s in systems_of(world) if s in (self.only or (s,))), *self.own)
+            for system in (*(s for s in _entrants(world) if s in (self.only or (s,))), *self.own)
         ]

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from sims.compare.metrics import hit_ratio, hits, of_cell, per_peer
 from sims.compare.search import Tried, search
 from sims.compare.worlds import FAULTS, FRONTIER, HEAL_CRASHED, WORKING, Fault, World, build_world
-from sims.systems import Knob, System, Unable
-from sims.systems import system as system_named
+from sims.rivals.base.catalogue import entrant
+from sims.rivals.base.entrants import Compared, Entrant, Knob, Unable
 from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.compiled.timing.latency import seeded
 from sub2sub.compiled.timing.settings import Timing
@@ -81,10 +81,11 @@ def measure(
     clock = _Clock(seconds)
     rows: list[Row] = []
     try:
-        made = system_named(system)(there.wanted, seed)
+        chosen = entrant(system)
+        made = chosen.make(there.wanted, seed)
         made.network.timing = seeded(timing, seed)
         made.overlay.bootstrap()
-        measured = Measured(there, made)
+        measured = Measured(there, made, chosen)
         rows += _build(measured, clock)
         rows += _cells(measured, clock)
         rows += _heal(measured, clock)
@@ -96,17 +97,17 @@ def measure(
 class Measured:
     """A system in a world, put under its faults."""
 
-    def __init__(self, world: World, system: System) -> None:
-        self.world, self.system, self.peer = world, system, system.peer_of
+    def __init__(self, world: World, system: Compared, entrant: Entrant) -> None:
+        self.world, self.system, self.entrant, self.peer = world, system, entrant, system.peer_of
 
     def publish(self, events: NDArray[np.int64], fault: Fault, knob: Knob, salt: int) -> Outcome:
         """Publish those of the events that have a publisher under this fault."""
         publishers = self.world.publishers(fault)
         published = events[publishers[events] >= 0]
-        settings = self.system.at(knob)
+        settings = self.entrant.at(knob)
         outcome = self.system.publish(published, self.peer[publishers[published]], settings, salt)
         if outcome.unbalanced():
-            raise AssertionError(f"{self.system.name}: {outcome.unbalanced()} messages unaccounted for")
+            raise AssertionError(f"{self.entrant.name}: {outcome.unbalanced()} messages unaccounted for")
         return outcome
 
     def probe(self, fault: Fault, salt: int) -> float:
@@ -114,7 +115,7 @@ class Measured:
         network = self.system.network
         timing, network.timing = network.timing, None  # latencies do not change which peers are reached
         try:
-            return hit_ratio(self.publish(self.world.probe_events, fault, self.system.probe, salt))
+            return hit_ratio(self.publish(self.world.probe_events, fault, self.entrant.probe, salt))
         finally:
             network.timing = timing
 
@@ -174,10 +175,10 @@ def _cells(measured: Measured, clock: _Clock) -> Iterator[Row]:
     for place, one in tried.items():
         chosen = {"hit_ratio": one.mean, "events": float(one.hits.size), "variance": one.variance}
         for name, value in chosen.items():
-            yield Row(str(system.knobs[place]), *WORKING, f"choosing_{name}", value, "")
+            yield Row(str(measured.entrant.knobs[place]), *WORKING, f"choosing_{name}", value, "")
     for number, fault in enumerate(FAULTS):
         system.fail(world.alive(fault), fault.loss)
-        for place, knob in enumerate(system.knobs):
+        for place, knob in enumerate(measured.entrant.knobs):
             # A hopeless knob is measured only for the figure of all knobs.
             is_hopeless = place in tried and tried[place].hopeless and fault not in FRONTIER
             if world.choosing and (place not in tried or is_hopeless):
@@ -191,7 +192,7 @@ def _cells(measured: Measured, clock: _Clock) -> Iterator[Row]:
 
 def _choices(measured: Measured, clock: _Clock, salt: int) -> list[Tried]:
     """Find out which knobs may be chosen."""
-    knobs = measured.system.knobs
+    knobs = measured.entrant.knobs
     measured.system.fail(measured.world.alive(WORKING), WORKING.loss)
 
     def publish(place: int, events: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:

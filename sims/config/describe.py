@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from sims.config.entries import FAULTS, Kinds
 from sims.config.experiment import Experiment
-from sims.systems import system
+from sims.rivals import system
 from sub2sub.compiled.timing.settings import Timing
 from workloads.settings.parameters import REQUIRED, Parameter, documented, parameters, plain
 from workloads.settings.toml import value_as_toml

@@ -40,8 +40,8 @@ import tomlkit
 
 from sims.config.entries import FAULTS, Entry, entries
 from sims.config.interests import PopulationSettings
-from sims.systems import RUNNABLE as NAMES
-from sims.systems import system
+from sims.rivals import RUNNABLE as NAMES
+from sims.rivals import system
 from sub2sub.compiled.timing.settings import Timing
 from sub2sub.errors import InputError
 from workloads.files.places import file_name

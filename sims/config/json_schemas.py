@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sims.config.experiment import Experiment, experiment_type
-from sims.systems import RUNNABLE
+from sims.rivals import RUNNABLE
 from workloads.settings.json_schema import json_schema
 from workloads.spec.files import WORKLOAD
 from workloads.spec.table_files import TABLE_WORKLOAD
@@ -21,7 +21,7 @@ def experiment_schema() -> Schema:
     Examples
     --------
     >>> [option["title"] for option in experiment_schema()["anyOf"]][:4]
-    ['sub2sub', 'camcast', 'hpmcast', 'camcast on rings']
+    ['sub2sub', 'broadcast', 'camcast', 'camcast on rings']
     """
     schema = json_schema("experiment", {name: experiment_type(name) for name in RUNNABLE})
     for name, root in _roots(schema):

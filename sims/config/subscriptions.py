@@ -83,6 +83,8 @@ class Subscriptions(Ranges):
         Sequence IDs of 63 bits, of workloads that have them; drawn by the seed otherwise.
     keys : list of str, optional
         Names of the subscribers.
+    hosts : (n,) int64, optional
+        Who each row belongs to, where rows are memberships, which keep their numbers.
 
     Examples
     --------
@@ -100,6 +102,7 @@ class Subscriptions(Ranges):
     types: Mapping[str, ValueType] = field(default_factory=dict)
     ring_ids: Integers | None = None
     keys: list[str] | None = None
+    hosts: Integers | None = None
 
     @property
     def ids(self) -> NDArray[np.uint64] | None:

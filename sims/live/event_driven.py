@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from sims.config.experiment import Experiment
 from sims.live.subscriber import report_of
 from sims.live.swarm import completeness
-from sims.systems import system
+from sims.rivals import system
 from sub2sub.errors import InputError
 from sub2sub.live import CoreSettings, Limits, Node, Received
 from sub2sub.live.virtual.conditions import Conditions, Network

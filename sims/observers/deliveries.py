@@ -16,7 +16,7 @@ from sub2sub.compiled.events.outcome import Outcome
 
 
 class Publishing(Protocol):
-    """A system that publishes the test events, such as `sims.systems.System`."""
+    """A system that publishes the test events, such as `sims.rivals.System`."""
 
     @property
     def points(self) -> NDArray[np.float64]:

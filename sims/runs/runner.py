@@ -15,12 +15,12 @@ from sims.config.subscriptions import Subscriptions
 from sims.engine import Simulation
 from sims.engine.checkpoint import load_checkpoint
 from sims.observers.snapshots import peers_of
+from sims.rivals import system
+from sims.rivals.base.system import System
 from sims.runs.figures import draw_figures
 from sims.runs.folder import CHECKPOINT, SETTINGS, RunFolder, RunWriter, is_run_folder
 from sims.runs.memory import refuse_too_large
 from sims.runs.result import final_numbers
-from sims.systems import system
-from sims.systems.interface import System
 from sub2sub.compiled.timing.latency import Clock, seeded
 from sub2sub.errors import InputError
 from workloads.files.digests import file_digest

@@ -136,7 +136,7 @@ def _find(source: str, out: Path | None, resume: bool) -> tuple[Path, Path, str]
 
 def _describe(name: str) -> None:
     from sims.config.describe import describe
-    from sims.systems import RUNNABLE
+    from sims.rivals import RUNNABLE
 
     if name not in RUNNABLE:
         raise InputError(f"--keys {name}: expected one of {', '.join(RUNNABLE)}")

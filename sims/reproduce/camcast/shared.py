@@ -21,14 +21,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from sims.config.topic_workload import TopicWorkload
 from sims.engine import Simulation
 from sims.engine.faults import Churn, Crash, Loss
 from sims.figures.style import figure, frontier, legend_above, look
 from sims.reproduce.claims import OURS, Claims, observed, rounded, span, stated
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
-from sims.systems import system
-from sims.systems.interface import System
-from sims.systems.topic_workload import TopicWorkload
+from sims.rivals.base.catalogue import entrant
+from sims.rivals.base.entrants import Compared, Entrant
 
 HIT = 0.999
 SYSTEMS = ("camcast on rings", "camcast")
@@ -78,7 +78,8 @@ def _run(
 ) -> list[dict[str, Any]]:
     """One system under one condition."""
     spare = size if isinstance(condition.fault, Churn) else 0
-    made = system(name)(workload.load(size, seed), seed, None, spare)
+    entered = entrant(name)
+    made = entered.system(workload.load(size, seed), seed, None, spare)
     simulation = Simulation(made.overlay)
     if condition.fault is not None:
         simulation.add(condition.fault, start=condition.start, until=condition.until)
@@ -90,17 +91,17 @@ def _run(
         costs.append(np.array(cost) / int(made.network.alive.sum()))
     messages, size_in_bytes = np.mean(costs[-10:], axis=0)
     upkeep = {"upkeep_messages": messages, "upkeep_bytes": size_in_bytes}
-    return [{"system": name, **row, **upkeep} for row in _publish(made, simulation)]
+    return [{"system": name, **row, **upkeep} for row in _publish(made, entered, simulation)]
 
 
-def _publish(made: System, simulation: Simulation) -> list[dict[str, Any]]:
+def _publish(made: Compared, entered: Entrant, simulation: Simulation) -> list[dict[str, Any]]:
     made.forget()
     publishers = made.draw_publishers(simulation)
     events = np.flatnonzero(publishers >= 0)
     rows = []
-    routes = [("camcast", str(knob), made.at(knob)) for knob in made.knobs]
+    routes = [("camcast", str(knob), entered.at(knob)) for knob in made.knobs]
     if made.name == SYSTEMS[0]:
-        routes.append(("rings", "rings", replace(made.at(made.probe), route="rings", retries=3)))
+        routes.append(("rings", "rings", replace(entered.at(made.probe), route="rings", retries=3)))
     for salt, (route, knob, settings) in enumerate(routes):
         outcome = made.publish(events, publishers[events], settings, salt)
         rows.append(

@@ -21,7 +21,7 @@ from hierarchy import hpmcast
 from sims.figures.style import figure, legend_above, mean_line
 from sims.reproduce.claims import Claims, below, interval_of_mean, rounded, stated
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
-from sims.systems.dyadic import point_cells
+from sims.rivals.below.encoded import point_cells
 from sub2sub.geometry.boxes import Boxes, normalise
 
 GOSSIP = hpmcast.Gossip(fanout=2, constant=3.0)

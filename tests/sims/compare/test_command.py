@@ -19,7 +19,7 @@ def compare(out: Path, *options: str) -> Result:
 
 
 def test_a_comparison_is_a_run_folder_with_its_table_in_three_forms(tmp_path: Path) -> None:
-    names = ("sub2sub", "sub2sub as published", "camcast", "hpmcast", "scribe", "gossipsub", "broker")
+    names = ("sub2sub", "sub2sub, as published", "camcast", "hpmcast", "scribe", "gossipsub", "broker")
     asked = ["--world", "topics", *(word for name in names for word in ("--only", name))]
     result = compare(tmp_path / "c", *asked)
     assert result.exit_code == 0, result.output
@@ -39,8 +39,8 @@ def test_a_comparison_is_a_run_folder_with_its_table_in_three_forms(tmp_path: Pa
 
 def test_a_system_of_ones_own_takes_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = """
-from sims.systems.interface import Knob
-from sims.systems.sub2sub import Sub2Sub
+from sims.rivals.base.entrants import Knob
+from sims.rivals.papers.sub2sub import Sub2Sub
 
 class Mine(Sub2Sub):
     name = "mine"
@@ -49,7 +49,7 @@ class Mine(Sub2Sub):
     (tmp_path / "own_system.py").write_text(code)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("SUB2SUB_ALLOW", "own_system")
-    monkeypatch.setattr("sims.compare.plan.systems_of", lambda world: ("sub2sub",))
+    monkeypatch.setattr("sims.compare.plan.entrants_of", lambda kind: ("sub2sub",))
     result = compare(tmp_path / "c", "--world", "topics", "--system", "own_system:Mine")
     assert result.exit_code == 0, result.output
     systems = set(pq.read_table(tmp_path / "c" / "compare.parquet")["system"].to_pylist())

@@ -11,7 +11,7 @@ import pytest
 
 from sims.compare import unit
 from sims.compare.worlds import Fault
-from sims.systems.interface import Traffic
+from sims.rivals.base.entrants import Traffic
 
 PEERS = 10
 
@@ -19,7 +19,7 @@ PEERS = 10
 class Scripted:
     """Sends 100 + c messages and 10 c bytes in cycle c; what it delivers is a function of cycle and crash."""
 
-    static, probe, knobs, name = "", None, (), "scripted"
+    static = ""
 
     def __init__(self, delivers: Callable[[int, int | None], float]) -> None:
         self.delivers, self.cycle, self.crashed_at = delivers, 0, None
@@ -36,9 +36,6 @@ class Scripted:
     def fail(self, alive: np.ndarray, loss: float) -> None:
         self.crashed_at = self.cycle if alive.sum() < PEERS else None
 
-    def at(self, knob: None) -> None:
-        return None
-
     def publish(self, *_: Any) -> SimpleNamespace:
         taken = np.array([round(1000 * self.delivers(self.cycle, self.crashed_at))])
         return SimpleNamespace(deliveries=taken, owed=np.array([1000]), unbalanced=lambda: 0)
@@ -48,6 +45,9 @@ class Scripted:
 
     def memory(self) -> np.ndarray:
         return np.full(PEERS, 64)
+
+
+NOTHING = SimpleNamespace(probe=None, knobs=(), name="scripted", at=lambda knob: None)
 
 
 class SmallWorld:
@@ -62,7 +62,7 @@ class SmallWorld:
 
 def rows(phase: Callable[..., Any], delivers: Callable[[int, int | None], float]) -> dict[str, Any]:
     """The rows of a phase, after the phases before it."""
-    measured = unit.Measured(SmallWorld(), Scripted(delivers))  # type: ignore[arg-type]
+    measured = unit.Measured(SmallWorld(), Scripted(delivers), NOTHING)  # type: ignore[arg-type]
     clock = unit._Clock(600)
     built = list(unit._build(measured, clock))
     chosen = built if phase is unit._build else list(phase(measured, clock))

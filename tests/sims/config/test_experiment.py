@@ -14,8 +14,8 @@ from sims.config.experiment import Experiment, experiment_from, load_experiment
 from sims.config.interests import WorkloadSettings
 from sims.config.shipped import find_file, shipped
 from sims.engine.faults import Crash
-from sims.systems import RUNNABLE as NAMES_OF_SYSTEMS
-from sims.systems.sub2sub import RingLayers
+from sims.rivals import RUNNABLE as NAMES_OF_SYSTEMS
+from sims.rivals.papers.sub2sub import RingLayers
 from sub2sub.compiled.ring.layer import Partner
 from sub2sub.errors import InputError
 from sub2sub.peers.settings import CyclonSettings, OverlaySettings, RingSettings
@@ -85,7 +85,7 @@ layer = "rings"
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ('system = "kademlia"', "system: expected one of sub2sub, camcast, hpmcast, camcast on rings, "),
+        ('system = "kademlia"', "system: expected one of sub2sub, broadcast, camcast, camcast on rings, "),
         ("layers = 3", "layers: expected a table, got 3"),
         ("cycles = 0", "cycles: expected 1 or more, got 0"),
         ("seeds = [1, 1]", "seeds: expected one or more, all different, got [1, 1]"),

@@ -21,7 +21,7 @@ from sims.config.describe import describe
 from sims.config.experiment import load_experiment
 from sims.config.json_schemas import SCHEMAS
 from sims.config.shipped import find_file, shipped
-from sims.systems import RUNNABLE as NAMES
+from sims.rivals import RUNNABLE as NAMES
 
 ROOT = Path(__file__).parents[3]
 VALIDATORS = {kind: Draft202012Validator(schema()) for kind, schema in SCHEMAS.items()}

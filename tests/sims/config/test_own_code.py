@@ -16,7 +16,7 @@ from sub2sub.errors import InputError
 
 CODE = """
 from sub2sub import PerPeer
-from sims.systems.sub2sub import Sub2Sub
+from sims.rivals.papers.sub2sub import Sub2Sub
 import numpy as np
 
 class Rumour(PerPeer):
@@ -159,7 +159,7 @@ WRONG = [
     ("layers.stack.0.first='zero'", "expected a whole number"),
     ("faults.0.count=1.5", "expected a whole number"),
     ("observers.0.kind='own_code:CODE'", "own_code has no CODE"),
-    ("system='own_code:heard'", "expected a subclass of sims.systems.System"),
+    ("system='own_code:heard'", "expected a subclass of sims.rivals.System"),
     ("observers.0.at='ende'", "end"),
 ]
 

@@ -1,1 +1,0 @@
-"""Meghdoot: subscriptions as points of a content-addressable network in two dimensions for each attribute."""

@@ -1,1 +1,0 @@
-"""Pastry: routing by prefixes of identifiers, in a logarithmic number of hops."""

@@ -1,1 +1,0 @@
-"""PolderCast: a ring for each topic over random and interest links, and random shortcuts across it."""

@@ -1,1 +1,0 @@
-"""How an event spreads over links that are there: pushed along some, announced along others, asked for."""

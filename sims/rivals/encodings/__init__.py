@@ -1,0 +1,1 @@
+"""Ranges expressed as topics, each encoding on any topic engine (`sims.rivals.below.encoded`)."""

@@ -1,0 +1,133 @@
+"""Sub-2-Sub: events follow the rings of matching subscribers, and random shortcuts across them (Sub-2-Sub).
+
+Every subscriber is a peer with its box. It is billed for the exchanges of CYCLON, VICINITY and the ring layer
+and for probes. Knobs are the number of shortcuts and whether events go with acknowledgements (`tries`): then
+a peer sends again to a neighbour that does not answer, then to the next, and is billed an acknowledgement for
+every message to a ring neighbour that arrives. The variant `as published` is the paper's, overlay and events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.config.entries import Kinds
+from sims.config.interests import WorkloadSettings
+from sims.config.layer_entries import LAYER
+from sims.engine.simulation import Simulation
+from sims.observers import RingCompleteness
+from sims.observers.deliveries import Deliveries
+from sims.observers.publishers import Publishers
+from sims.observers.recovering import Recovering
+from sims.observers.snapshots import KINDS
+from sims.rivals.base.entrants import Compared, Knob, Look, Variant
+from sims.rivals.base.observed import LINKS
+from sims.rivals.base.system import Integers, Publication
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.overlay.population import Population
+from sub2sub.peers.descriptors import DESCRIPTOR, LINK, RANGE
+from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
+
+PLAIN = {"tries": 1, "retries": 0}  # without acknowledgements
+
+
+@dataclass(frozen=True)
+class RingLayers(OverlaySettings):
+    """Settings of the layers, and custom layers.
+
+    Attributes
+    ----------
+    near : table
+        A layer in VICINITY's place, `kind = "module:Class"` and its settings.
+    above : list of tables
+        Layers above the rings.
+    """
+
+    near: LAYER | None = None
+    above: tuple[LAYER, ...] = ()
+
+
+class RingOverlay(Compared):
+    """The overlay of Sub-2-Sub; what is sent over it is up to subclasses."""
+
+    workload: ClassVar[type] = WorkloadSettings
+    layers: ClassVar[type] = RingLayers
+    layer_names: ClassVar[tuple[str, ...]] = KINDS
+    observers: ClassVar[Kinds] = {
+        "rings": RingCompleteness,
+        "delivery": Deliveries,
+        "publishers": Publishers,
+        "recovery": Recovering,
+        **LINKS,
+    }
+    usual: ClassVar[tuple[Mapping[str, Any], ...]] = (
+        {"kind": "rings"},
+        {"kind": "delivery", "at": "end"},
+        {"kind": "degrees", "layer": "ring", "at": "end"},
+    )
+    overlay: Overlay
+
+    def build(self, layers: OverlaySettings | None, spare: int) -> Overlay:
+        """Random, proximity and ring links."""
+        wanted = self.wanted
+        population = Population.of(wanted.lows, wanted.highs, wanted.ids, spare=spare, seed=self.seed)
+        near, above = (layers.near, layers.above) if isinstance(layers, RingLayers) else (None, ())
+        return Overlay(population, layers, seed=self.seed, vicinity=near, above=above)
+
+    def entry_bytes(self, kind: str) -> int:
+        """Random links are addresses; others include a box."""
+        return LINK if kind == "random" else DESCRIPTOR + RANGE * self.wanted.d
+
+    def links(self) -> dict[str, Integers]:
+        """Random, proximity and ring links."""
+        o = self.overlay
+        sizes: dict[str, NDArray[Any]] = {
+            "random": o.cyclon.size,
+            "proximity": o.vicinity.size,
+            "ring": o.ring.pool.size,
+        }
+        return {kind: self.by_subscriber(size.astype(np.int64)) for kind, size in sizes.items()}
+
+
+class Sub2Sub(RingOverlay):
+    """Ring neighbours and k shortcuts."""
+
+    name = "sub2sub"
+    dissemination = DisseminationSettings
+    probe = Knob(shortcuts=2, **PLAIN)
+    knobs: ClassVar[tuple[Knob, ...]] = (
+        *(Knob(shortcuts=k, **PLAIN) for k in (0, 1, 2, 4, 8)),
+        *(Knob(shortcuts=k, tries=3) for k in (0, 2, 3, 4)),
+    )
+    worlds = ("topics", "ranges", "between")
+    look = Look("blue", "o", "-")
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "as published": Variant(
+            OverlaySettings.paper(), DisseminationSettings.paper(),
+            tuple(Knob(shortcuts=k) for k in (0, 1, 2, 4, 8)), ("topics", "ranges"), Look("blue", "v", "--"),
+        )
+    }  # fmt: skip
+
+    def spread(self, asked: Publication, settings: DisseminationSettings) -> Outcome:
+        """Let each event enter at its publisher's peer."""
+        return self._enter(asked, asked.publishers, settings)
+
+    def publish_tests(
+        self, simulation: Simulation, settings: DisseminationSettings, record: bool = False
+    ) -> tuple[Integers, Outcome]:
+        """Let each event enter at a random subscriber of it; events without subscribers cost nothing."""
+        asked = Publication(np.arange(len(self.points)), np.empty(0, np.int64), simulation.cycle, record)
+        return asked.events, self._enter(asked, None, settings)
+
+    def _enter(self, asked: Publication, entry: Integers | None, settings: DisseminationSettings) -> Outcome:
+        return disseminate(
+            Links.of(self.overlay), self.network, self.points[asked.events], entry=entry, settings=settings,
+            seed=self.seed, cycle=asked.salt, record=asked.record,
+        )  # fmt: skip
