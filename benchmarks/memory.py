@@ -18,8 +18,8 @@ from typing import Any
 
 from sims.config.experiment import experiment_from
 from sims.engine import Simulation
-from sims.runs.runner import simulation_of
 from sims.rivals import RUNNABLE
+from sims.runs.runner import simulation_of
 
 SPECS = ("uniform-1", "power-law-3", "uniform-5")
 

@@ -155,7 +155,7 @@ def topic_keys(topics: int) -> list[int]:
     return keys
 
 
-def scribe(
+def nodes_of(
     ids: NDArray[np.uint64], groups: Groups, settings: PastrySettings, seed: int
 ) -> ObjectLayer[ScribePeer]:
     """Return the layer of nodes with these identifiers, each a subscriber of its group's topic."""
