@@ -1,9 +1,7 @@
 """Counting the matches of 100,000 events on a million subscriptions: the index against its alternatives.
 
 Prints CPU seconds of one core per workload and method, and how many times faster than a scan the index is.
-The scans take time in proportion to the events, so they are timed on a sample and scaled. The tree is left
-out where subscriptions reach most of its leaves: it would take many minutes. The last column is the index
-that is chosen.
+The scans take time in proportion to the events, so they are timed on a sample and scaled.
 
     python benchmarks/matching.py [SUBSCRIPTIONS [EVENTS]]
 """
@@ -21,12 +19,10 @@ import workloads
 from sub2sub.compiled.machinery.compilation import kernel
 from workloads import Attribute, Spec
 from workloads.match.bitmaps import Bitmaps
-from workloads.match.event_tree import EventTree, leaves_reached, rank_widths
-from workloads.match.index import make_index
 from workloads.spec.distributions import Constant, PowerLaw, Zipf
 
 SAMPLE = 500
-METHODS = ("scan", "sorted ends", "tree", "bitmaps")
+METHODS = ("scan", "sorted ends", "bitmaps")
 
 WORKLOADS = {
     "power-law-3": workloads.named("power-law-3"),
@@ -100,32 +96,22 @@ def timed(method: Callable[..., None], *arguments: Any) -> float:
 def compare(spec: Spec, n: int, m: int) -> None:
     lows, highs = spec.subscriptions(n, seed=1)
     points = spec.candidates(1, 0, m)
-    counts = np.empty(0, np.int64)
-
-    def index(kind: type[Bitmaps] | type[EventTree]) -> None:
-        nonlocal counts
-        counts = kind(lows, highs, points).count()
-
-    seconds = {"bitmaps": timed(index, Bitmaps)}
+    seconds = {"bitmaps": timed(lambda: Bitmaps(lows, highs, points).count())}
+    counts = Bitmaps(lows, highs, points[:SAMPLE]).count()
     sample, scale = points[:SAMPLE], m / SAMPLE
     columns = np.ascontiguousarray(lows.T), np.ascontiguousarray(highs.T)
     found = np.zeros(SAMPLE, np.int64)
     seconds["scan"] = timed(scan, *columns, sample, found) * scale
-    assert np.array_equal(found, counts[:SAMPLE])
+    assert np.array_equal(found, counts)
     order = np.argsort(lows[:, 0])
     ordered = np.ascontiguousarray(lows[order].T), np.ascontiguousarray(highs[order].T)
     found = np.zeros(SAMPLE, np.int64)
     widest = float((highs[:, 0] - lows[:, 0]).max())
     seconds["sorted ends"] = timed(sorted_ends, *ordered, sample, widest, found) * scale
-    assert np.array_equal(found, counts[:SAMPLE])
-    if leaves_reached(rank_widths(lows, highs, points), m) < 500:
-        by_bitmaps = counts
-        seconds["tree"] = timed(index, EventTree)
-        assert np.array_equal(by_bitmaps, counts)
+    assert np.array_equal(found, counts)
     shown = " ".join(f"{seconds.get(name, np.nan):11.1f}" for name in METHODS)
-    chosen = {Bitmaps: "bitmaps", EventTree: "tree"}[type(make_index(lows, highs, points))]
-    times = seconds["scan"] / seconds[chosen]
-    print(f"{spec.name:12} {counts.mean():12.1f} {shown} {times:7.0f} {chosen}", flush=True)
+    times = seconds["scan"] / seconds["bitmaps"]
+    print(f"{spec.name:12} {counts.mean():12.1f} {shown} {times:7.0f}", flush=True)
 
 
 def main() -> None:
@@ -135,8 +121,7 @@ def main() -> None:
     for spec in WORKLOADS.values():
         warm = spec.subscriptions(100, 1), spec.candidates(1, 0, 100)
         columns = tuple(np.ascontiguousarray(ends.T) for ends in warm[0])
-        for kind in (Bitmaps, EventTree):
-            kind(*warm[0], warm[1]).count()
+        Bitmaps(*warm[0], warm[1]).count()
         scan(*columns, warm[1], np.zeros(100, np.int64))
         sorted_ends(*columns, warm[1], 1.0, np.zeros(100, np.int64))
         compare(spec, n, m)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sub2sub.errors import InputError
-from workloads.files.environment import memory
 from workloads.settings.plugins import allow
 
 if TYPE_CHECKING:
@@ -141,7 +140,7 @@ class Where:
     """Options that decide where a command runs."""
 
     master: str | None = None
-    spark: bool | None = None
+    spark: bool = False
     memory: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     ui: bool = False
@@ -153,12 +152,9 @@ class Where:
         return bool(self.spark or self.master or self.memory or self.conf or self.ui or self.remote)
 
     @contextmanager
-    def session(self, size: int = 0) -> Iterator[Spark]:
-        """Yield a Spark session if the options require one or if `size` bytes are too large, else None."""
-        if self.spark is False and self.asked:
-            raise InputError("--no-spark: expected none of the options of Spark with it")
-        large = self.spark is None and size > (memory() or 2**32) // 4
-        if not (self.asked or large):
+    def session(self) -> Iterator[Spark]:
+        """Yield a Spark session if the options require one, else None."""
+        if not self.asked:
             yield None
             return
         with self.started("tasks") as spark:
@@ -188,11 +184,7 @@ def where_options(command: F) -> F:
     """Add the options that decide where a command runs; it gets them as `where`."""
     options = [
         click.option("--master", metavar="URL", help="Spark master; this machine's cores if not given."),
-        click.option(
-            "--spark/--no-spark",
-            default=None,
-            help="On Spark, or in this process; workloads are on Spark anyway.",
-        ),
+        click.option("--spark", is_flag=True, help="On Spark; workloads are on it anyway."),
         click.option(
             "--memory", metavar="SIZE", help="Memory of Spark's driver and of each executor, such as 4g."
         ),

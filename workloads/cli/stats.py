@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +45,7 @@ def stats(
 
     SOURCES are one workload folder; run folders, or folders of them; one sweep's folder; or, with --metric,
     Parquet tables of which each is a run. Tables, figures and statistics.md go to DIR. Workloads are
-    described on Spark; runs in this process, or on Spark when asked for or when they fill a quarter of the
-    memory.
+    described on Spark, runs in this process.
 
     \b
     sub2sub stats w
@@ -76,24 +74,19 @@ def stats(
             write_table_statistics,
         )
 
-        with where.session(_bytes_in(paths)) as spark, common.progress_bars(quiet or as_json) as progress:
-            if metric:
-                write_table_statistics(spark, paths, by, metric, out)
-            elif inside and (read_manifest(first) or {}).get("kind") == "sweep":
-                write_sweep_statistics(first, out)
-            else:
-                write_run_statistics(spark, paths, out, by, progress)
+        if where.asked:
+            raise InputError(f"{sources[0]}: expected a workload with options of Spark; runs are read here")
+        if metric:
+            write_table_statistics(paths, by, metric, out)
+        elif inside and (read_manifest(first) or {}).get("kind") == "sweep":
+            write_sweep_statistics(first, out)
+        else:
+            write_run_statistics(paths, out, by)
     if as_json:
         common.print_json(_tables(out))
         return
     click.echo((out / "statistics.md").read_text(encoding="utf-8"))
     click.echo(f"{out}: tables, figures, statistics.md")
-
-
-def _bytes_in(sources: Sequence[Path]) -> int:
-    """Total size of the Parquet files in these folders, and of the files among `sources`."""
-    tables = (table for path in sources for table in (path.rglob("*.parquet") if path.is_dir() else [path]))
-    return sum(table.stat().st_size for table in tables)
 
 
 def _tables(out: Path) -> dict[str, list[dict[str, Any]]]:

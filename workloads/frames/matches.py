@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from workloads.frames import blocks
 from workloads.frames.blocks import Batches
-from workloads.match.index import make_index
+from workloads.match.bitmaps import Bitmaps
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -40,7 +40,7 @@ def match_counts(subscriptions: DataFrame, events: DataFrame, enough: int | None
     def count(batches: Batches) -> Iterator[pa.RecordBatch]:
         for pair in blocks.each_row(batches):
             boxes, points = blocks.from_bytes(pair["boxes"]), blocks.from_bytes(pair["points"])
-            index = make_index(*blocks.boxes(boxes, names), blocks.matrix(points, names), enough)
+            index = Bitmaps(*blocks.boxes(boxes, names), blocks.matrix(points, names))
             numbers = points["event"].combine_chunks()
             yield pa.record_batch([numbers, index.count(enough)], ["event", "matches"])
 

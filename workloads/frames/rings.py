@@ -19,7 +19,7 @@ import pyarrow as pa
 from workloads.arrays import Floats
 from workloads.frames import blocks
 from workloads.frames.blocks import Batches
-from workloads.match.index import make_index
+from workloads.match.bitmaps import Bitmaps
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,7 +56,7 @@ def rings(subscriptions: DataFrame, events: DataFrame) -> DataFrame:
             subscriber = table["subscriber"].to_numpy().copy()
             at, event = blocks.matrix(points, names), points["event"].to_numpy()
             for some in _slices(lows, highs, at, most):
-                sizes, members = make_index(lows, highs, at[some]).list(subscriber)
+                sizes, members = Bitmaps(lows, highs, at[some]).list(subscriber)
                 there = sizes > 0
                 offsets = np.append(0, np.cumsum(sizes[there])).astype(np.int32)
                 parts = pa.ListArray.from_arrays(offsets, members)
@@ -89,7 +89,7 @@ def _pack(batches: Batches) -> Iterator[pa.RecordBatch]:
 def _slices(lows: Floats, highs: Floats, points: Floats, most: int) -> Iterator[slice]:
     """Ranges of events with about `most` matches each."""
     sample = points[:: max(1, len(points) // _SAMPLE)]
-    matches = make_index(lows, highs, sample).count().mean()
+    matches = Bitmaps(lows, highs, sample).count().mean()
     step = max(1, int(most / max(matches, 1.0)))
     return (slice(start, start + step) for start in range(0, len(points), step))
 

@@ -1,1 +1,1 @@
-"""Matches of subscriptions and events: counts by bitmaps or a tree, and the true rings of folders."""
+"""Matches of subscriptions and events: counted or listed by bitmaps."""

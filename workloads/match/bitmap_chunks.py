@@ -41,12 +41,11 @@ def _bitmaps(box, starts):
 
 
 @kernel
-def visit_chunk(at, box, starts, points, slots, counts, names, first, members):
-    """Count, find the first of, or list those of at most CHUNK boxes that contain each point.
+def visit_chunk(at, box, starts, points, slots, counts, names, members):
+    """Count, or list, those of at most CHUNK boxes that contain each point.
 
     `at`, `box` and `starts` are what `workloads.match.bitmaps.flips` returns. Points are sorted by the first
-    attribute. The number of boxes found is added to `counts`. If `first` is not empty, an entry below 0 is
-    set to the name of the first box found. The names of the boxes found are written to `members`, in rising
+    attribute. The number of boxes found is added to `counts`. Their names are written to `members`, in rising
     order, point after point, while they fit.
     """
     d, ends = at.shape
@@ -93,11 +92,6 @@ def visit_chunk(at, box, starts, points, slots, counts, names, first, members):
             for w in range(_WORDS):
                 found += _ones(now[w])
             counts[event] += found
-            if first.shape[0] and found and first[event] < 0:
-                w = 0
-                while now[w] == _ZERO:
-                    w += 1
-                first[event] = names[64 * w + _lowest(now[w])]
             if listed + found <= members.shape[0]:
                 _list_bits(now, filled, names, members[listed : listed + found])
             listed += found

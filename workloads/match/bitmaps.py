@@ -6,10 +6,9 @@ attribute, a bit per subscription tells whether its range contains the value. As
 updated by its flips. The other attributes have a bitmap at each of 512 cuts; the bitmap of an event is the
 one at the nearer cut, with the few flips in between applied. The conjunction of the attributes' bitmaps is
 counted 64 bits at a time. No subscription is compared with an event, so the time is about
-events * subscriptions / 64, for wide ranges and narrow ones. If ranges are narrow, a tree of the events is
-faster (`workloads.match.event_tree`); `workloads.match.index` chooses.
+events * subscriptions / 64, for wide ranges and narrow ones.
 
-`benchmarks/matching.py` compares both with a vectorised scan and with sorted ends.
+`benchmarks/matching.py` compares this with a vectorised scan and with sorted ends.
 """
 
 from __future__ import annotations
@@ -91,11 +90,9 @@ class Bitmaps:
     Examples
     --------
     >>> bitmaps = Bitmaps(np.array([[0.0], [0.5]]), np.array([[0.5], [1.0]]), np.array([[0.5], [0.2]]))
-    >>> bitmaps.count().tolist(), bitmaps.first(np.array([7, 8])).tolist()
-    ([2, 1], [7, 7])
     >>> sizes, members = bitmaps.list(np.array([7, 8]))
-    >>> members.tolist()
-    [7, 8, 7]
+    >>> bitmaps.count().tolist(), members.tolist()
+    ([2, 1], [7, 8, 7])
     """
 
     def __init__(self, lows: Floats, highs: Floats, points: Floats) -> None:
@@ -116,13 +113,12 @@ class Bitmaps:
         chunk: Flips,
         events: Integers | slice = slice(None),
         names: Names = _NONE,
-        first: Names = _NONE,
         members: Names = _NONE,
     ) -> Integers:
         """How many boxes of a chunk contain each of these events, in this order; see `visit_chunk`."""
         points, slots = self._points[events], self._slots[events]
         counts = np.zeros(len(points), np.int64)
-        visit_chunk(*chunk, points, slots, counts, names, first, members)
+        visit_chunk(*chunk, points, slots, counts, names, members)
         return counts
 
     def count(self, enough: int | None = None) -> Integers:
@@ -137,19 +133,6 @@ class Bitmaps:
                     break
         return self._unsorted(counts)
 
-    def first(self, names: Names) -> Names:
-        """The name of the first box that contains each event; -1 if there is none."""
-        found = np.full(len(self._points), -1, names.dtype)
-        going = np.arange(len(found))
-        for start in self._starts():
-            now = found[going]
-            self._visit(self._chunk(start), going, names[start : start + CHUNK], now, members=names[:0])
-            found[going] = now
-            going = going[now < 0]
-            if not len(going):
-                break
-        return self._unsorted(found)
-
     def list(self, names: Names) -> tuple[Integers, Names]:
         """How many boxes contain each event, and their names in rising order of boxes, event after event."""
         starts = self._starts()
@@ -158,7 +141,7 @@ class Bitmaps:
         for number, start in enumerate(starts):
             chunk, own = self._chunk(start), names[start : start + CHUNK]
             while True:
-                counts[number] = found = self._visit(chunk, names=own, first=names[:0], members=listed[used:])
+                counts[number] = found = self._visit(chunk, names=own, members=listed[used:])
                 needed = used + int(found.sum())
                 if needed <= len(listed):
                     break

@@ -7,7 +7,7 @@ large workload do not fit into memory (55 million for 10,000 events and a millio
 from __future__ import annotations
 
 from workloads.arrays import Floats, Integers
-from workloads.match.index import make_index
+from workloads.match.bitmaps import Bitmaps
 
 
 def count_matches(lows: Floats, highs: Floats, points: Floats, enough: int | None = None) -> Integers:
@@ -25,4 +25,4 @@ def count_matches(lows: Floats, highs: Floats, points: Floats, enough: int | Non
     >>> count_matches(lows, highs, np.array([[0.2], [0.5], [2.0]])).tolist()
     [1, 2, 0]
     """
-    return make_index(lows, highs, points, enough).count(enough)
+    return Bitmaps(lows, highs, points).count(enough)

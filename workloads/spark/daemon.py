@@ -5,7 +5,7 @@ import pandas as pandas
 import pyarrow as pyarrow
 from pyspark.daemon import manager
 
-from workloads.match import index as index
+from workloads.match import bitmaps as bitmaps
 
 if __name__ == "__main__":
     manager()

@@ -1,11 +1,9 @@
-"""Simulations and tables of runs as tasks of Spark, or in threads of this process; and progress of Spark's
-tasks."""
+"""Simulations as tasks of Spark, and the progress of Spark's tasks."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,12 +11,11 @@ import pyarrow as pa
 
 from sub2sub.compiled.common.threads import use_threads
 from sub2sub.errors import InputError
-from workloads.files.environment import cores
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Spark: TypeAlias = "SparkSession | None"  # without one, tasks run in threads of this process
+Spark: TypeAlias = "SparkSession | None"  # without one, work is done in this process or in its children
 StageProgress = Callable[[str, int, int], None]  # what is being done, tasks done, tasks in all
 
 
@@ -65,7 +62,7 @@ def is_remote(spark: SparkSession) -> bool:
 
 
 def run_tasks(
-    spark: Spark,
+    spark: SparkSession,
     count: int,
     function: Callable[[int], pa.Table],
     schema: pa.Schema,
@@ -76,13 +73,9 @@ def run_tasks(
 
     Parameters
     ----------
-    spark : SparkSession, optional
-        Without one, the calls are made in threads of this process, one per core.
     function : callable
         Takes a number, returns a table of exactly `schema`: columns are matched by position.
     """
-    if spark is None:
-        return _run_here(count, function, schema, what, report)
     from pyspark.sql.pandas.types import from_arrow_schema
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -105,23 +98,3 @@ def as_raised(failure: Exception) -> Exception:
     mark = f"{InputError.__module__}.{InputError.__name__}: "
     lines = [line for line in str(failure).splitlines() if line.startswith(mark)]
     return InputError(lines[-1].removeprefix(mark)) if lines else failure
-
-
-def _run_here(
-    count: int,
-    function: Callable[[int], pa.Table],
-    schema: pa.Schema,
-    what: str,
-    report: StageProgress | None,
-) -> pa.Table:
-    tables = []
-    pool = ThreadPoolExecutor(cores())
-    try:
-        # Arrow and NumPy release the interpreter's lock, so threads keep all cores busy.
-        for table in pool.map(function, range(count)):
-            tables.append(table.cast(schema))
-            if report is not None:
-                report(what, len(tables), count)
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-    return pa.concat_tables(tables) if tables else schema.empty_table()

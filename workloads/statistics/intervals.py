@@ -29,20 +29,9 @@ def values_by_run(frame: pd.DataFrame, keys: Sequence[str], metrics: Sequence[st
     >>> values_by_run(rows, [], ["complete"])["value"].tolist()
     [0.5, 0.7]
     """
-    return means_of_sums(sums_by_run(frame, keys, metrics), keys)
-
-
-def sums_by_run(frame: pd.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> pd.DataFrame:
-    """As `values_by_run`, with `total` and `count` instead of `value`, so that parts can be added up."""
     cells = frame.melt(["run", *keys], list(metrics), "metric", "value").astype({"value": float})
     groups = cells.dropna(subset=["value"]).groupby(["run", *keys, "metric"], dropna=False, observed=True)
-    return groups["value"].agg(total="sum", count="count").reset_index()
-
-
-def means_of_sums(sums: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """The means of sums from `sums_by_run`, of one part of the runs or of several together."""
-    whole = sums.groupby(["run", *keys, "metric"], dropna=False)[["total", "count"]].sum().reset_index()
-    return whole.assign(value=whole["total"] / whole["count"]).drop(columns=["total", "count"])
+    return groups["value"].mean().reset_index()
 
 
 def means_over_runs(values: pd.DataFrame, keys: Sequence[str]) -> pa.Table:

@@ -1,8 +1,6 @@
 """The results of each run: the values that statistics average over runs.
 
-A task reads the tables of a few runs, or of one if they are large, and reduces them to one value for each
-run, statistic, key and metric. Tasks run in threads of this process or on Spark (`workloads.spark.tasks`),
-with the same result.
+The tables of all runs are reduced to one value for each run, statistic, key and metric.
 """
 
 from __future__ import annotations
@@ -13,12 +11,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from sub2sub.errors import InputError
-from workloads.files.checked import read_parquet, read_schema
-from workloads.spark.tasks import Spark, StageProgress, run_tasks
-from workloads.statistics.intervals import means_of_sums, sums_by_run, values_by_run
+from workloads.files.checked import read_parquet
+from workloads.statistics.intervals import values_by_run
 from workloads.statistics.run_folders import Run, rows_of
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1.0)
@@ -34,43 +30,10 @@ _DELIVERIES = (
     "duplicates_per_delivery", "spam", "failed",
 )  # fmt: skip
 _COSTS = ("messages", "failed", "bytes")
-_TOGETHER, _BYTES = 32, 16_000_000  # runs that a task reads at most, and bytes of their files
 
 
-def values_of_runs(spark: Spark, runs: Sequence[Run], progress: StageProgress | None = None) -> pa.Table:
-    """The values of all runs: statistic, run (its position in `runs`), its keys, metric and value."""
-    types = {"statistic": "string", "run": "int64", "cycle": "int64", "layer": "string", "length": "int64"}
-    types |= {"quantile": "double", "metric": "string", "value": "double"}
-    schema = pa.schema({name: pa.type_for_alias(alias) for name, alias in types.items()})
-
-    shares = _shares(runs)
-
-    def task(number: int) -> pa.Table:
-        parts = [part.assign(statistic=name) for name, part in _statistics(shares[number]).items()]
-        if not parts:
-            return schema.empty_table()
-        found = pd.concat(parts, ignore_index=True).reindex(columns=schema.names)
-        return pa.Table.from_pandas(found, schema=schema, preserve_index=False)
-
-    return run_tasks(spark, len(shares), task, schema, "statistics", progress)
-
-
-def _shares(runs: Sequence[Run]) -> list[dict[int, Run]]:
-    """The runs that each task reads, by their positions."""
-    shares: list[dict[int, Run]] = []
-    left = 0
-    for place, run in enumerate(runs):
-        size = sum(table.stat().st_size for table in run.path.glob("*.parquet"))
-        if not shares or size > left or len(shares[-1]) == _TOGETHER:
-            shares.append({})
-            left = _BYTES
-        shares[-1][place] = run
-        left -= size
-    return shares
-
-
-def _statistics(runs: Mapping[int, Run]) -> dict[str, pd.DataFrame]:
-    """The values of some runs, by statistic."""
+def values_of_runs(runs: Mapping[int, Run]) -> dict[str, pd.DataFrame]:
+    """The values of runs, given by their numbers, by statistic: run, the keys of `KEYS`, metric, value."""
     found: dict[str, pd.DataFrame] = {}
     for name, table, metrics in (("completeness", "rings", _RINGS), ("deliveries", "delivery", _DELIVERIES)):
         frame = _frame(runs, table, {"cycle": "int64"} | dict.fromkeys(metrics, "double"))
@@ -130,9 +93,7 @@ def _line(x: Any, y: Any) -> dict[str, float]:
     return {"slope": slope, "intercept": float(y.mean() - slope * x.mean()), "r2": r2}
 
 
-def values_of_tables(
-    spark: Spark, files: Sequence[Path], keys: Sequence[str], metrics: Sequence[str]
-) -> pd.DataFrame:
+def values_of_tables(files: Sequence[Path], keys: Sequence[str], metrics: Sequence[str]) -> pd.DataFrame:
     """The mean of each metric within each run, of any Parquet tables.
 
     The column `run` tells the run of a row; in a table without this column, all rows belong to one run.
@@ -142,27 +103,14 @@ def values_of_tables(
     InputError
         For a file that is missing or damaged, or a column that no table has.
     """
+    frames = []
     for file in files:
         if not file.is_file():
             raise InputError(f"{file}: expected a Parquet file")
-    known: dict[str, pa.DataType] = {}
-    for file in files:
-        for field in read_schema(file):
-            known.setdefault(field.name, field.type)
+        frame = read_parquet(file, partitioning=None).to_pandas()
+        frames.append(frame if "run" in frame else frame.assign(run=str(file)))
+    whole = pd.concat(frames, ignore_index=True).astype({"run": str})
     for name in (*keys, *metrics):
-        if name not in known:
-            raise InputError(f"no column {name!r}: expected one of {', '.join(known)}")
-    types = {"run": pa.string()} | {name: getattr(known[name], "value_type", known[name]) for name in keys}
-    schema = pa.schema(types | {"metric": pa.string(), "total": pa.float64(), "count": pa.int64()})
-
-    def task(number: int) -> pa.Table:
-        table = read_parquet(files[number], partitioning=None)
-        wanted = list(dict.fromkeys(("run", *keys, *metrics)))
-        frame = table.select([name for name in wanted if name in table.column_names]).to_pandas()
-        frame = frame.reindex(columns=wanted)
-        if "run" not in table.column_names:
-            frame["run"] = str(files[number])
-        sums = sums_by_run(frame.astype({"run": str}), keys, metrics)
-        return pa.Table.from_pandas(sums, schema=schema, preserve_index=False)
-
-    return means_of_sums(run_tasks(spark, len(files), task, schema).to_pandas(), keys)
+        if name not in whole:
+            raise InputError(f"no column {name!r}: expected one of {', '.join(whole)}")
+    return values_by_run(whole, keys, metrics)

@@ -10,7 +10,7 @@
     load            messages received and sent by the peers at each quantile (Section 5)
 
 Events and loads are those of the last cycle of each run. Runs are averaged within their group only. Tasks
-(`workloads.statistics.per_run`) compute the values of each run, in this process or on Spark.
+(`workloads.statistics.per_run`) compute the values of each run.
 """
 
 from __future__ import annotations
@@ -20,12 +20,10 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sub2sub.errors import InputError
 from workloads.files.checked import read_parquet
 from workloads.files.manifest import read_manifest
-from workloads.spark.tasks import Spark, StageProgress
 from workloads.statistics.figures import draw_runs
 from workloads.statistics.folder import begin_folder, write_folder
 from workloads.statistics.intervals import means_over_runs, values_by_run
@@ -33,17 +31,13 @@ from workloads.statistics.per_run import KEYS, values_of_runs, values_of_tables
 from workloads.statistics.run_folders import Run, find_runs, grouped, unfinished
 
 
-def describe_runs(
-    spark: Spark, runs: Sequence[Run], progress: StageProgress | None = None
-) -> dict[str, pa.Table]:
+def describe_runs(runs: Sequence[Run]) -> dict[str, pa.Table]:
     """All statistics for which the runs have tables, by name; `group` is the first column of each."""
     found = _final(runs)
-    values = values_of_runs(spark, runs, progress)
+    values = values_of_runs(dict(enumerate(runs)))
     for name, keys in KEYS.items():
-        own = values.filter(pc.equal(values["statistic"], name)).select(["run", *keys, "metric", "value"])
-        if own.num_rows:
-            frame = own.to_pandas()
-            frame["group"] = frame["run"].map(lambda place: runs[place].group)
+        if name in values and len(values[name]):
+            frame = values[name].assign(group=values[name]["run"].map(lambda place: runs[place].group))
             found[name] = _lengths(frame) if name == "lengths" else means_over_runs(frame, ["group", *keys])
     return found
 
@@ -66,13 +60,7 @@ def _lengths(values: pd.DataFrame) -> pa.Table:
     return pa.Table.from_pandas(counts.astype({"events": int}), preserve_index=False)
 
 
-def write_run_statistics(
-    spark: Spark,
-    paths: Sequence[Path],
-    out: Path,
-    by: Sequence[str] = (),
-    progress: StageProgress | None = None,
-) -> Path:
+def write_run_statistics(paths: Sequence[Path], out: Path, by: Sequence[str] = ()) -> Path:
     """Write the statistics of all finished runs in folders: tables, `statistics.md`, figures, a manifest.
 
     Parameters
@@ -86,7 +74,7 @@ def write_run_statistics(
     runs = grouped([run for run in found if run not in left], by)
     if not runs:
         raise InputError(f"{paths[0]}: expected a workload, a sweep or finished runs, found none")
-    tables = describe_runs(spark, runs, progress)
+    tables = describe_runs(runs)
     if not tables:
         raise InputError(f"{runs[0].path}: expected tables such as rings.parquet, found none")
     groups = list(dict.fromkeys(run.group for run in runs))
@@ -133,10 +121,10 @@ def _as_key(value: object) -> object:
 
 
 def write_table_statistics(
-    spark: Spark, files: Sequence[Path], by: Sequence[str], metrics: Sequence[str], out: Path
+    files: Sequence[Path], by: Sequence[str], metrics: Sequence[str], out: Path
 ) -> Path:
     """Write the means over runs of any tables, one file per run."""
-    table = means_over_runs(values_of_tables(spark, files, by, metrics), by)
+    table = means_over_runs(values_of_tables(files, by, metrics), by)
     text = f"{len(files)} tables. Intervals are at 95 %."
     begin_folder(out)
     return write_folder(out, "Statistics over runs", text, {"runs": table}, files, ["runs"])

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import active_children, get_context
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -35,6 +35,9 @@ from workloads.files.digests import digest, file_digest
 from workloads.settings.plugins import plugin
 from workloads.spark import packages
 from workloads.spark.tasks import Spark, run_tasks
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Progress = Callable[[int, int], None]
 """Called as progress(done, total)."""
@@ -177,7 +180,9 @@ def _attempt(units: Sequence[Unit], folder: Path, number: int) -> str:
     return ""
 
 
-def _on_spark(spark: Spark, attempts: Callable[[int], str], count: int, report: Progress) -> dict[int, str]:
+def _on_spark(
+    spark: SparkSession, attempts: Callable[[int], str], count: int, report: Progress
+) -> dict[int, str]:
     schema = pa.schema([("number", pa.int64()), ("reason", pa.string())])
 
     def call(number: int) -> pa.Table:

@@ -27,9 +27,9 @@ DAMAGE: dict[str, Callable[[bytes, bytes, random.Random], bytes]] = {
 }
 COMMANDS = {
     "resume": ("r", ["run", "r", "--resume", "--set", "cycles=3", "--json"]),
-    "statistics of a run": ("r", ["stats", "r", "--out", "o", "--json", "--no-spark"]),
+    "statistics of a run": ("r", ["stats", "r", "--out", "o", "--json"]),
     "sweep": ("s", ["sweep", "sweep.toml", "--out", "s", "--processes", "1", "--json"]),
-    "statistics of a sweep": ("s", ["stats", "s", "--out", "o", "--json", "--no-spark"]),
+    "statistics of a sweep": ("s", ["stats", "s", "--out", "o", "--json"]),
 }
 SWEEP = """
 experiment = "sub2sub-fig5"

@@ -144,7 +144,7 @@ def test_sweep_runs_and_fails_when_a_run_does(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("SUB2SUB_ALLOW", "")  # given back when the test ends
     settings = f"[settings]\nlog = '{tmp_path}/log'\nb = 2\n[grid]\na = [1, 13]\n"
     (tmp_path / "s.toml").write_text("run = 'tests.workloads.sweeps.sweep_runs:product'\n" + settings)
-    how = ["--no-spark", "--quiet", "--allow", "tests"]
+    how = ["--quiet", "--allow", "tests"]
     arguments = [str(tmp_path / "s.toml"), "--out", str(tmp_path / "out"), *how]
     result = CliRunner().invoke(sweep, arguments)
     assert result.exit_code == 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pyarrow as pa
 import pytest
 
 from sub2sub.errors import InputError
-from workloads.files.environment import cores
 from workloads.spark import session as session_module
 from workloads.spark.session import spark_session
 from workloads.spark.tasks import run_tasks, watched
@@ -39,10 +37,10 @@ def test_without_pyspark_only_a_session_is_missing(monkeypatch: pytest.MonkeyPat
         pass
 
 
-def test_tasks_give_the_same_table_here_and_on_spark(spark: Any) -> None:
-    here = run_tasks(None, 7, square, SCHEMA)
+def test_tasks_give_the_tables_of_the_function(spark: Any) -> None:
+    here = pa.concat_tables(square(number).cast(SCHEMA) for number in range(7))
     there = run_tasks(spark, 7, square, SCHEMA)
-    assert here.schema == there.schema == SCHEMA
+    assert there.schema == SCHEMA
     assert there.sort_by("number") == here
 
 
@@ -105,15 +103,3 @@ with spark_session("local[1]", conf={"spark.sql.shuffle.partitions": "7"}, memor
         check=True,
     )
     assert shown.stdout.splitlines() == ["7 Europe/Zurich true", "700m local[1,4]", "5"]
-
-
-def test_without_spark_all_cores_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    together = threading.Barrier(2, timeout=60)
-
-    def task(number: int) -> pa.Table:
-        together.wait()
-        return square(number)
-
-    assert cores() == len(os.sched_getaffinity(0))
-    monkeypatch.setattr("workloads.spark.tasks.cores", lambda: 2)
-    assert run_tasks(None, 2, task, SCHEMA)["square"].to_pylist() == [0, 1]

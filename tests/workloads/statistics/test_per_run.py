@@ -1,4 +1,4 @@
-"""Statistics in this process are those on Spark; and the command that prints them."""
+"""Statistics of runs, and the command that prints them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from workloads.cli.stats import stats
 from workloads.files.manifest import begin_manifest, write_manifest
 from workloads.statistics import per_run
 from workloads.statistics.intervals import means_over_runs, values_by_run
-from workloads.statistics.run_folders import find_runs
-from workloads.statistics.runs import describe_runs
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 
 @pytest.fixture
@@ -49,23 +47,6 @@ def runs(tmp_path: Path) -> Path:
         for name, columns in tables.items():
             pd.DataFrame(columns).to_parquet(folder / f"{name}.parquet")
     return tmp_path / "runs"
-
-
-@pytest.mark.spark
-def test_statistics_here_equal_those_on_spark(runs: Path, spark: SparkSession) -> None:
-    found = find_runs([runs])
-    assert describe_runs(None, found) == describe_runs(spark, found)
-
-
-@pytest.mark.parametrize("most", ["_TOGETHER", "_BYTES"])
-def test_statistics_do_not_depend_on_how_runs_are_divided_into_tasks(
-    runs: Path, monkeypatch: pytest.MonkeyPatch, most: str
-) -> None:
-    found = find_runs([runs])
-    together = describe_runs(None, found)
-    monkeypatch.setattr(per_run, most, 1)
-    assert [list(share) for share in per_run._shares(found)] == [[0], [1], [2]]
-    assert describe_runs(None, found) == together
 
 
 def test_the_command_needs_no_spark_and_prints_json(runs: Path, tmp_path: Path) -> None:
@@ -101,7 +82,7 @@ def test_the_rows_of_a_run_may_be_in_several_files(tmp_path: Path) -> None:
         "b": {"run": ["x"], "v": [4.0]},
     }.items():
         pd.DataFrame(rows).to_parquet(tmp_path / f"{name}.parquet")
-    values = per_run.values_of_tables(None, sorted(tmp_path.glob("*.parquet")), [], ["v"])
+    values = per_run.values_of_tables(sorted(tmp_path.glob("*.parquet")), [], ["v"])
     assert dict(zip(values["run"], values["value"], strict=True)) == {"x": 2.0, "y": 5.0}
 
 

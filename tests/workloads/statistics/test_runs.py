@@ -75,7 +75,7 @@ def cell(table: pa.Table, **keys: object) -> tuple[float, float, float]:
     return row["mean"], row["low"], row["high"]
 
 
-def test_means_over_runs_have_students_interval(tmp_path: Path, spark: Any) -> None:
+def test_means_over_runs_have_students_interval(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     values = rng.normal(10, 2, (6, 2))
     files = []
@@ -84,7 +84,7 @@ def test_means_over_runs_have_students_interval(tmp_path: Path, spark: Any) -> N
         # Two rows of cycle 1 in each run count as one observation.
         rows = {"cycle": [0, 1, 1], "its.hits": [first, second - 1, second + 1], "spam": [0, 0, None]}
         parquet.write_table(pa.table(rows), files[-1])
-    by_run = values_of_tables(spark, files, ["cycle"], ["its.hits", "spam"])
+    by_run = values_of_tables(files, ["cycle"], ["its.hits", "spam"])
     table = means_over_runs(by_run, ["cycle"]).to_pylist()
     assert [(row["cycle"], row["metric"], row["runs"]) for row in table] == [
         (0, "its.hits", 6), (0, "spam", 6), (1, "its.hits", 6), (1, "spam", 6),
@@ -92,11 +92,11 @@ def test_means_over_runs_have_students_interval(tmp_path: Path, spark: Any) -> N
     for row, sample in zip((table[0], table[2]), values.T, strict=True):
         assert (row["mean"], row["low"], row["high"]) == pytest.approx(by_scipy(sample))
         assert (row["least"], row["greatest"]) == pytest.approx((sample.min(), sample.max()))
-    single = means_over_runs(values_of_tables(None, files[:1], [], ["its.hits"]), []).to_pylist()
+    single = means_over_runs(values_of_tables(files[:1], [], ["its.hits"]), []).to_pylist()
     assert (single[0]["runs"], single[0]["low"], single[0]["high"]) == (1, None, None)
     with pytest.raises(InputError, match=r"no column 'hops': expected one of cycle, its\.hits, spam"):
-        values_of_tables(None, files, ["cycle"], ["hops"])
-    out = write_table_statistics(spark, files, ["cycle"], ["spam"], tmp_path / "out")
+        values_of_tables(files, ["cycle"], ["hops"])
+    out = write_table_statistics(files, ["cycle"], ["spam"], tmp_path / "out")
     assert "| 1 | spam | 6 |" in (out / "statistics.md").read_text()
 
 
@@ -110,9 +110,9 @@ def test_intervals_stay_within_what_a_quantity_can_be() -> None:
     assert found["gain"]["low"] < -1.0
 
 
-def test_runs_are_described_by_what_their_tables_say(make_run: MakeRun, spark: Any) -> None:
+def test_runs_are_described_by_what_their_tables_say(make_run: MakeRun) -> None:
     folders = [make_run(f"seed {seed}", seed) for seed in range(5)]
-    found = describe_runs(spark, find_runs([folders[0].parent]))
+    found = describe_runs(find_runs([folders[0].parent]))
     read = {name: [parquet.read_table(f / f"{name}.parquet").to_pandas() for f in folders]
             for name in ("rings", "events", "load")}  # fmt: skip
     complete = [table.loc[table["cycle"] == 2, "complete"].item() for table in read["rings"]]
@@ -139,12 +139,12 @@ def test_runs_are_described_by_what_their_tables_say(make_run: MakeRun, spark: A
     assert "hops_mean" not in found["deliveries"]["metric"].to_pylist()  # NaN in every run
 
 
-def test_groups_are_averaged_apart_and_unfinished_runs_left_out(make_run: MakeRun, spark: Any) -> None:
+def test_groups_are_averaged_apart_and_unfinished_runs_left_out(make_run: MakeRun) -> None:
     for seed in range(4):
         make_run(f"small/{seed}", seed, size=10)
         root = make_run(f"large/{seed}", 10 + seed, size=99).parent.parent
     make_run("small/late", 7, state="interrupted")
-    out = write_run_statistics(spark, [root], root / "statistics", by=["population.size"])
+    out = write_run_statistics([root], root / "statistics", by=["population.size"])
     table = parquet.read_table(out / "completeness.parquet").to_pandas()
     assert set(table["group"]) == {"population.size 10", "population.size 99"}
     assert set(table["runs"]) == {4}
@@ -158,15 +158,13 @@ def test_groups_are_averaged_apart_and_unfinished_runs_left_out(make_run: MakeRu
         grouped(find_runs([root]), ["population.sise"])
 
 
-def test_folders_without_runs_and_damaged_tables_are_refused(
-    make_run: MakeRun, tmp_path: Path, spark: Any
-) -> None:
+def test_folders_without_runs_and_damaged_tables_are_refused(make_run: MakeRun, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="found none"):
-        write_run_statistics(spark, [tmp_path], tmp_path / "out")
+        write_run_statistics([tmp_path], tmp_path / "out")
     run = make_run("a", 1)
     (run / "rings.parquet").write_text("not a table")
     with pytest.raises(InputError, match=r"rings\.parquet"):
-        describe_runs(spark, find_runs([run]))
+        describe_runs(find_runs([run]))
 
 
 def test_a_sweep_is_averaged_over_its_seeds_and_over_nothing_else(tmp_path: Path) -> None:
