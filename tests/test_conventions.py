@@ -107,6 +107,7 @@ def test_kernels_and_live_peers_import_peers_and_never_the_other_way() -> None:
                 "peers",
                 "compiled",
                 "errors",
+                "progress",
                 "plain_numba",
                 "geometry",
                 "rings",

@@ -154,7 +154,13 @@ class SharedOverlay(Overlay):
         return ready
 
     def publish(
-        self, events: Any, *, at: ArrayLike | None = None, settings: Route | None = None, threads: int = 1
+        self,
+        events: Any,
+        *,
+        at: ArrayLike | None = None,
+        settings: Route | None = None,
+        threads: int = 1,
+        progress: bool = False,
     ) -> Published | RoutedEvents:
         """Publish events by CAMCAST's routing or along the rings, depending on the type of `settings`.
 
@@ -171,17 +177,17 @@ class SharedOverlay(Overlay):
             matches the event.
         settings : CamcastRoute or DisseminationSettings, optional
             Along the rings if not given.
-        threads : int
-            Threads for events along the rings.
+        threads, progress
+            For events along the rings.
         """
         if not isinstance(settings, CamcastRoute):
-            return super().publish(events, at=at, settings=settings, threads=threads)
+            return super().publish(events, at=at, settings=settings, threads=threads, progress=progress)
         if at is None:
             raise InputError(
                 "at: expected the subscription each event is published by, a member of its topic"
             )
         found, given = self._points(events)
-        publishers = self._peers(at, len(found))
+        publishers = self._entries(at, len(found))
         self._check_members(found, publishers)
         ready = self.ready()[publishers] & (self.network.alive[publishers] == 1)
         entry = np.where(ready, publishers, -1)

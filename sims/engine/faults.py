@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
-from sub2sub.compiled.common.growth import make_room
 from sub2sub.compiled.common.randomness import draws
 from sub2sub.errors import InputError
+from sub2sub.overlay import arrivals
 from workloads.arrays import Floats, Integers
 
 
@@ -30,8 +30,7 @@ def _share(name: str, value: float) -> None:
 
 def choose(simulation: Simulation, stream: str, among: Integers, count: int) -> Integers:
     """Choose `count` of the peers in `among` at random; return them in ascending order."""
-    marks = draws(simulation.key(stream), among)
-    return np.sort(among[np.argsort(marks, kind="stable")[:count]])
+    return arrivals.choose(simulation.key(stream), among, count)
 
 
 def choose_hosts(simulation: Simulation, stream: str, among: Integers, share: float) -> Integers:
@@ -39,13 +38,6 @@ def choose_hosts(simulation: Simulation, stream: str, among: Integers, share: fl
     host = simulation.overlay.population.host[among]
     hosts = np.unique(host)
     return among[np.isin(host, choose(simulation, stream, hosts, round(share * hosts.size)))]
-
-
-def _contacts(simulation: Simulation, stream: str, peers: Integers, among: Integers) -> Integers:
-    """Choose a random contact in `among` for each of `peers`."""
-    if among.size == 0:
-        raise InputError(f"{stream}: expected a live peer to contact, there is none")
-    return among[(draws(simulation.key(stream), peers, 1) % np.uint64(among.size)).astype(np.int64)]
 
 
 class _Fault:
@@ -188,8 +180,7 @@ class Partition(_Fault):
 
 def depart(simulation: Simulation, peers: Integers) -> None:
     """Let peers leave for good."""
-    simulation.overlay.network.alive[peers] = 0
-    simulation.overlay.population.retire(peers)
+    arrivals.depart(simulation.overlay, peers)
 
 
 def enter(
@@ -200,42 +191,12 @@ def enter(
     hosts: Integers | None = None,
     without: Integers | None = None,
 ) -> Integers:
-    """Let newcomers with these subscriptions (closed ranges) join; return their peer numbers.
-
-    They take numbers never used before, or those of departed peers to which no links are left. If there are
-    too few, the population grows, and all peers have new numbers afterwards. Each newcomer has its own host,
-    unless hosts are given. In a partitioned network a host that is already up stays in its group, and a new
-    host enters the group of its contact. A contact is a live peer that is not in `without`.
-    """
-    overlay = simulation.overlay
+    """Let newcomers join (`sub2sub.overlay.arrivals.enter`), with the random numbers of a control."""
+    keys = simulation.key(f"{name}/slots"), simulation.key(name)
     try:
-        moved = make_room(overlay, len(lows))
+        return arrivals.enter(simulation.overlay, keys, simulation.cycle, lows, highs, hosts, without)
     except InputError as error:
         raise InputError(f"{name}, cycle {simulation.cycle}: {error}") from None
-    free = np.flatnonzero(overlay.population.dormant)
-    newcomers = choose(simulation, f"{name}/slots", free, len(lows))
-    if moved is not None and without is not None:
-        without = moved.peers(without)
-    population, alive, group = overlay.population, overlay.network.alive, overlay.network.group
-    live = np.flatnonzero(alive)
-    if hosts is None:
-        hosts = int(population.host.max()) + 1 + np.arange(len(lows))
-    among = live if without is None else np.setdiff1d(live, without)
-    contacts = _contacts(simulation, name, newcomers, among)
-    part = group[contacts]
-    by_host = live[np.argsort(population.host[live], kind="stable")]
-    at = np.minimum(np.searchsorted(population.host[by_host], hosts), by_host.size - 1)
-    is_up = population.host[by_host[at]] == hosts
-    part[is_up] = group[by_host[at[is_up]]]
-    for number in np.unique(part[part != group[contacts]]):
-        inside = among[group[among] == number]
-        misplaced = np.flatnonzero((part == number) & (group[contacts] != number))
-        if inside.size:
-            contacts[misplaced] = _contacts(simulation, name, newcomers[misplaced], inside)
-    population.activate(newcomers, lows, highs, hosts)
-    group[newcomers] = part
-    overlay.admit(newcomers, contacts, simulation.cycle)
-    return newcomers
 
 
 @dataclass(frozen=True)

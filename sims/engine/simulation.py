@@ -31,6 +31,7 @@ from sub2sub.errors import InputError
 from sub2sub.overlay.plots import plot_rows
 from sub2sub.overlay.stack import whole_number
 from sub2sub.peers.draws import Random, cycle_key, stream_number
+from sub2sub.progress import tracked
 from sub2sub.tables import Rows, Table, shown
 
 S_co = TypeVar("S_co", bound=Simulated, covariant=True, default=Simulated)
@@ -208,13 +209,14 @@ class Simulation(Generic[S_co]):
     def run(
         self,
         cycles: int,
-        progress: Callable[[int], None] | None = None,
+        progress: Callable[[int], None] | bool | None = None,
         checkpoint: Path | None = None,
         every: int = 0,
         keep: bool = False,
     ) -> None:
         """Run until `cycles` cycles are complete in total, and observe the end.
 
+        `progress` is called with each cycle; if it is True, a bar on standard error shows how far the run is.
         With `checkpoint` the state is saved to that file every `every` cycles. After Ctrl-C or SIGTERM it is
         saved at the end of the current cycle, and the run ends with `KeyboardInterrupt`. With `keep` it is
         also saved after the last cycle, before observers see it: a longer run can continue from there.
@@ -222,10 +224,11 @@ class Simulation(Generic[S_co]):
         if whole_number("cycles", cycles) < self.cycle:
             raise InputError(f"cycles: expected {self.cycle} or more, the cycles done so far, got {cycles}")
         with Interruption() as interruption:
-            while self.cycle < cycles:
+            before = self.cycle
+            for cycle in tracked(range(before + 1, cycles + 1), cycles - before, "cycles", progress is True):
                 self.step()
-                if progress:
-                    progress(self.cycle)
+                if callable(progress):
+                    progress(cycle)
                 if interruption.asked or (every and self.cycle % every == 0 and self.cycle < cycles):
                     if checkpoint:
                         self.save(checkpoint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -29,14 +29,15 @@ from sub2sub.geometry.space import AttributeSpace
 from sub2sub.overlay.nearest import Distance, Nearest
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.published import Published
-from sub2sub.overlay.stack import LayerOrMaker, Stack, whole_number
+from sub2sub.overlay.stack import LayerOrMaker, whole_number
+from sub2sub.overlay.subscribers import Subscribers
 from sub2sub.peers.settings import (
     DisseminationSettings,
     OverlaySettings,
 )
 
 
-class Overlay(Stack):
+class Overlay(Subscribers):
     """The overlay of Sub-2-Sub: random, proximity and ring links of a population.
 
     `Overlay.of` makes one from ranges, or from rows with named attributes.
@@ -95,7 +96,6 @@ class Overlay(Stack):
             raise InputError("proximity: expected none beside `vicinity`, which replaces VICINITY")
         super().__init__(population, (), seed, network)
         self.settings = settings or OverlaySettings()
-        self.space: AttributeSpace | None = None
         population = self.population
         if not population.d:
             raise InputError("population: expected subscriptions with 1 or more attributes")
@@ -139,6 +139,7 @@ class Overlay(Stack):
         settings: OverlaySettings | None = None,
         ids: ArrayLike | None = None,
         hosts: ArrayLike | None = None,
+        labels: Iterable[str] | None = None,
         spare: int = 0,
         vicinity: LayerOrMaker | None = None,
         proximity: Distance | None = None,
@@ -155,6 +156,8 @@ class Overlay(Stack):
             The names and types of the attributes.
         ids, hosts, spare
             See `Population.of`.
+        labels : n texts, optional
+            Names of the subscriptions, beside their rows.
         seed, settings, vicinity, proximity, above
             See `Overlay`.
 
@@ -179,6 +182,7 @@ class Overlay(Stack):
         population = Population.of(lows, highs, ids, hosts, spare, whole_number("seed", seed))
         overlay = cls(population, settings, seed, vicinity=vicinity, proximity=proximity, above=above)
         overlay.space = space
+        overlay.labels = overlay.label(range(len(population) - spare), labels)
         overlay.bootstrap()
         return overlay
 
@@ -236,6 +240,7 @@ class Overlay(Stack):
         at: ArrayLike | None = None,
         settings: DisseminationSettings | None = None,
         threads: int = 1,
+        progress: bool = False,
     ) -> Published:
         """Publish events over the current links; what every subscription received, and the cost.
 
@@ -246,11 +251,13 @@ class Overlay(Stack):
         ----------
         events : (m, d) array_like
             Points. If attributes have names: rows or columns, see `AttributeSpace.events`.
-        at : (m,) array_like of int, optional
+        at : (m,) array_like of rows or labels, optional
             The subscription at which each event enters; by default a random one that matches it.
         settings : DisseminationSettings, optional
         threads : int
             Number of threads; the result is the same with any number.
+        progress : bool
+            Whether to show on standard error how far it is.
 
         Examples
         --------
@@ -260,8 +267,9 @@ class Overlay(Stack):
         """
         found, given = self._points(events)
         outcome = disseminate(
-            Links.of(self), self.network, found, entry=None if at is None else self._peers(at, len(found)),
+            Links.of(self), self.network, found, entry=None if at is None else self._entries(at, len(found)),
             settings=settings, seed=self.seed, cycle=self.cycle, threads=threads, record=True,
+            progress=progress,
         )  # fmt: skip
         return Published.of(self.population, self.network, found, outcome, given)
 
@@ -281,17 +289,11 @@ class Overlay(Stack):
             return points(events, self.population.d), {}
         return self.space.events(events), values_by_attribute(events, self.space.names, "events")
 
-    def _peers(self, rows: ArrayLike, m: int) -> NDArray[np.int64]:
-        """The peers of the subscriptions with these row numbers."""
-        found, row = np.asarray(rows), self.population.row
-        if found.shape != (m,) or (found.dtype.kind not in "iu" and found.size):
+    def _entries(self, at: Any, events: int) -> NDArray[np.int64]:
+        given = np.asarray(at)
+        if given.shape != (events,):
             raise InputError(
-                f"at: expected a subscription for each event ({m}), got {found.dtype} of shape {found.shape}"
+                f"at: expected a subscription for each event ({events}), "
+                f"got {given.dtype} of shape {given.shape}"
             )
-        order = np.argsort(row, kind="stable")
-        place = np.minimum(np.searchsorted(row[order], found), row.size - 1)
-        peers = order[place]
-        bad = np.flatnonzero((row[peers] != found) | (found < 0))
-        if bad.size:
-            raise InputError(f"at row {bad[0]}: expected a subscription, got {found[bad[0]]}")
-        return peers.astype(np.int64)
+        return self.peers_of(given, "at")

@@ -20,6 +20,7 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import closed
 from sub2sub.overlay.population import Population
 from sub2sub.peers.draws import cycle_key, stream_number
+from sub2sub.progress import tracked
 from sub2sub.tables import Table, optional_library, shown
 
 STREAM = stream_number("bootstrap")
@@ -194,15 +195,17 @@ class Stack:
         self.cycle = cycle
         return {layer.name: layer.step(cycle, self.network) for layer in self.layers}
 
-    def run(self, cycles: int) -> Self:
+    def run(self, cycles: int, progress: bool = False) -> Self:
         """Run more cycles, after `bootstrap` if no peer has joined yet. Returns the stack itself.
+
+        With `progress` a bar on standard error shows how far it is.
 
         `sims.engine.Simulation` does the same with faults, observers and checkpoints.
         """
         cycles = whole_number("cycles", cycles)
         if not self._started:
             self.bootstrap(self.cycle)
-        for _ in range(cycles):
+        for _ in tracked(range(cycles), cycles, "cycles", progress):
             self.step(self.cycle + 1)
         return self
 

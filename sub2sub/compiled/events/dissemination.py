@@ -46,6 +46,9 @@ from sub2sub.geometry.matching import BoxIndex, with_room
 from sub2sub.peers.draws import cycle_key
 from sub2sub.peers.forwarding import STREAM
 from sub2sub.peers.settings import DisseminationSettings
+from sub2sub.progress import tracked
+
+SHOWN_PARTS = 50  # of the events, where progress is shown
 
 Integers = NDArray[np.int64]
 Part = tuple[NDArray[np.int32], NDArray[np.float32]]
@@ -101,6 +104,7 @@ def disseminate(
     record: bool = False,
     stream: int = STREAM,
     spreader: Callable[[World], Spreader] | None = None,
+    progress: bool = False,
 ) -> Outcome:
     """Let each event enter the overlay at one peer, and spread it until no peer forwards it any more.
 
@@ -125,6 +129,8 @@ def disseminate(
     spreader : callable, optional
         Makes another rule of forwarding from the views, the network and the settings; by default the rings'.
         Its random draws are those of `stream`.
+    progress : bool
+        Whether to show on standard error how far it is.
 
     In a network with latencies `Outcome.times` has the milliseconds: four bytes per delivery.
 
@@ -166,13 +172,17 @@ def disseminate(
 
     along = AlongRings(world) if spreader is None else spreader(world)
     scratches = [along.new_scratch() for _ in range(threads)]
-    parts = _in_threads(work, batches(m, n, 8 * threads if threads > 1 else 1), scratches)
+    pieces = batches(m, n, SHOWN_PARTS if progress else 8 * threads if threads > 1 else 1)
+    parts = _in_threads(work, pieces, scratches, progress)
     outcome = _outcome(world, to or census.found, given, counts, scratches)
     return _with_parts(outcome, order, parts, record, world.clock.timed)
 
 
 def _in_threads(
-    work: Callable[[Integers, Scratch], Part], batches: Sequence[Integers], scratches: Sequence[Scratch]
+    work: Callable[[Integers, Scratch], Part],
+    batches: Sequence[Integers],
+    scratches: Sequence[Scratch],
+    progress: bool,
 ) -> list[Part]:
     """Call `work` for every batch, with one thread per scratch space; the results in the order of batches."""
     spare: queue.SimpleQueue[Scratch] = queue.SimpleQueue()
@@ -188,7 +198,7 @@ def _in_threads(
 
     with ThreadPoolExecutor(len(scratches)) as pool:
         try:
-            return list(pool.map(with_scratch, batches))
+            return list(tracked(pool.map(with_scratch, batches), len(batches), "events, in parts", progress))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C no further batch begins
             raise
