@@ -150,9 +150,16 @@ class Process(Host):
         return Dice.of(self.fresh_seed(), STREAM, 0).of_peer(next(self._turns))
 
     def tick_core(self, core: Member) -> list[Send]:
-        """Let a cycle pass, after those in which the process was stopped."""
+        """Let a cycle pass, after those in which the process was stopped.
+
+        An event that is sent again is sent whatever failed before: the back-off may last longer than its tries.
+        """
         core.stand_still(self.missed)
-        return list(core.tick(self.draws()))
+        sends = list(core.tick(self.draws()))
+        for send in sends:
+            if send.to and isinstance(send.message, m.Event):
+                self.connections.try_again(send.to.address)
+        return sends
 
     def receive_at(self, core: Member, frame: Frame) -> list[Send]:
         """Hand a member a message."""

@@ -38,7 +38,7 @@ from sub2sub.geometry.boxes import TOP
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.entry import Published
-from sub2sub.live.net.node import ANSWERED, EVENTS, WITH_SENDER_LAST, Node
+from sub2sub.live.net.node import Node
 from sub2sub.live.net.subscriptions import Inbox, Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.format import NAME
@@ -80,9 +80,9 @@ class SharedNode(Node):
 
     wire_protocol: ClassVar[Protocol] = PROTOCOL
     core_type: ClassVar[type[Core]] = SharedCore
-    answered: ClassVar[tuple[type[Any], ...]] = (*ANSWERED, t.Alike, t.Greet, t.Inquire, t.Tables)
-    events: ClassVar[tuple[type[Any], ...]] = (*EVENTS, t.Routed)
-    with_sender_last: ClassVar[tuple[type[Any], ...]] = (*WITH_SENDER_LAST, t.Alike)
+    answered: ClassVar[tuple[type[Any], ...]] = (*Node.answered, t.Alike, t.Greet, t.Inquire, t.Tables)
+    events: ClassVar[tuple[type[Any], ...]] = (*Node.events, t.Routed)
+    with_sender_last: ClassVar[tuple[type[Any], ...]] = (*Node.with_sender_last, t.Alike)
 
     def __init__(
         self,

@@ -49,9 +49,6 @@ from sub2sub.peers.settings import PublisherSettings
 
 HEDGES = 10  # a publisher asks the next after that part of the time it waits for an answer
 CHANGES = 1024  # peers that have changed to others, for which a node answers
-ANSWERED = (m.Shuffle, m.Near, m.Ring, m.Probe, m.Seek, m.Digest)  # what a peer that has changed is asked
-EVENTS = (m.Event, m.Taken)  # also of publishers, which have no ID
-WITH_SENDER_LAST = (m.Shuffle, m.Near)  # whose last link is to the sender
 
 
 class Node(JoiningHost):
@@ -85,9 +82,11 @@ class Node(JoiningHost):
 
     wire_protocol: ClassVar[Protocol] = wire.PROTOCOL
     core_type: ClassVar[type[Core]] = Core
-    answered: ClassVar[tuple[type[Any], ...]] = ANSWERED
-    events: ClassVar[tuple[type[Any], ...]] = EVENTS
-    with_sender_last: ClassVar[tuple[type[Any], ...]] = WITH_SENDER_LAST
+    # What a peer that has changed is asked; events, also of publishers, which have no ID; messages whose last
+    # link is to the sender:
+    answered: ClassVar[tuple[type[Any], ...]] = (m.Shuffle, m.Near, m.Ring, m.Probe, m.Seek, m.Digest)
+    events: ClassVar[tuple[type[Any], ...]] = (m.Event, m.Taken)
+    with_sender_last: ClassVar[tuple[type[Any], ...]] = (m.Shuffle, m.Near)
 
     def __init__(
         self,

@@ -51,6 +51,11 @@ def test_members_stay_in_tables_once_all_is_whole(seed: int) -> None:
     assert not CommunityHistory(seed, Plan(further=(0, 0))).run().violations
 
 
+def test_an_event_is_sent_again_while_its_receiver_is_backed_off_from() -> None:
+    """Found by a longer search: after a long partition the only way was not tried for longer than events are."""
+    assert not live_through("semi-structured", 8900245)[0].violations
+
+
 def test_a_publisher_asks_a_silent_node_only_once() -> None:
     """Found by a longer search: two peers of a dead node were asked twice each, for more than 6 cycles."""
     assert not live_through("sub2sub", 4000070)[0].violations
