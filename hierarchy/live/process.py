@@ -152,7 +152,7 @@ class Process(Host):
     def tick_core(self, core: Member) -> list[Send]:
         """Let a cycle pass, after those in which the process was stopped.
 
-        An event that is sent again is sent whatever failed before: the back-off may last longer than its tries.
+        An event is sent again whatever failed before: the back-off may last longer than its tries.
         """
         core.stand_still(self.missed)
         sends = list(core.tick(self.draws()))

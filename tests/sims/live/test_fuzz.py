@@ -52,7 +52,7 @@ def test_members_stay_in_tables_once_all_is_whole(seed: int) -> None:
 
 
 def test_an_event_is_sent_again_while_its_receiver_is_backed_off_from() -> None:
-    """Found by a longer search: after a long partition the only way was not tried for longer than events are."""
+    """Found by a longer search: after a long partition the only way was backed off from for longer."""
     assert not live_through("semi-structured", 8900245)[0].violations
 
 
