@@ -126,7 +126,7 @@ class WorkloadSettings:
             source = _Generated(resolve(self.spec), seed)
         lows, highs = source.rows(0, size or source.usual_size)
         if self.event_table is not None:
-            events, _ = read_events(self.event_table, source.spec.names, types=source.spec.types)
+            events = read_events(self.event_table, source.spec.names, types=source.spec.types)
         elif source.events is not None:
             events = source.events
         else:

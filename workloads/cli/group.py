@@ -159,6 +159,7 @@ def import_(
     sub2sub workload import catalog.sales.alarms --type level=enum:info,warning,error --out s3a://bucket/w
     sub2sub workload import zones.geojson --key name --event-table places.csv --out zones
     """
+    from workloads.folder.pieces import refuse
     from workloads.folder.topic_tables import read_tree
     from workloads.frames.generate import topic_rows
     from workloads.frames.own import checked, checked_topics
@@ -176,14 +177,11 @@ def import_(
             found, sentence = checked_fences(fences, events, own.event_columns, tolerance, boxes, seed=seed)
             lines.append(f"{out}: {sentence}")
         elif topics is not None:
-            tree, rejected = read_tree(
-                topics, topic_column, form=own.form, separator=topic_separator, implied=implied_topics,
-                on_bad="set aside" if set_aside else "refuse",
-            )  # fmt: skip
-            lines += [
-                f"{topics}, row {row}: {why}"
-                for row, why in zip(rejected.rows, rejected.reasons, strict=True)
-            ]
+            tree, against = read_tree(
+                topics, topic_column, form=own.form, separator=topic_separator, implied=implied_topics
+            )
+            refuse("topics", {} if set_aside else against)
+            lines += [f"{topics}, row {row}: {why}" for row, why in sorted(against.items())]
             paths, found = checked_topics(
                 tree, opened(spark, subscriptions, own.form), events, seed, **own.topic_columns(),
                 separator=topic_separator, key=own.key,

@@ -6,8 +6,8 @@ and X_high and events in columns X, as in `workloads.frames`. A missing end of a
 open: the range then extends to the end of the axis.
 
 An invalid row (a wrong type, NaN, low > high, a missing value, a line of a CSV file with too few or too many
-values) is never dropped silently. The caller chooses: it is an error, or it is kept aside with its row
-number, from 0, and the reason. Tables are read in batches (`workloads.folder.tables`).
+values) is never dropped silently: it is an error that names the first one with its row number, from 0, and
+the reason. `workloads.frames.checked` sets such rows apart.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from sub2sub.errors import InputError
 from workloads.arrays import Floats
 from workloads.folder.attribute_columns import Columns, find_types, guess_ranges
 from workloads.folder.pieces import EventTable, SubscriptionTable, Types
-from workloads.folder.rejected import OnBad, Rejected
 from workloads.folder.tables import Rows, Source, TextForm
 from workloads.spec.types import FLOAT, Kind, ValueType
 
@@ -49,20 +48,17 @@ def read_subscriptions(
     source: Source,
     columns: Columns | None = None,
     *,
-    on_bad: OnBad = "refuse",
     axes: Mapping[str, tuple[float, float]] | None = None,
     form: TextForm | None = None,
     types: Mapping[str, ValueType | Kind] | None = None,
-) -> tuple[list[str], Floats, Floats, Rejected]:
-    """Closed ranges from a table: attribute names, lows, highs, and the invalid rows.
+) -> tuple[list[str], Floats, Floats]:
+    """Closed ranges from a table: attribute names, lows, highs. An invalid row is an error.
 
     Parameters
     ----------
     source : path, pyarrow Table, or DataFrame of pandas or Polars
     columns : mapping, optional
         The columns of each attribute: (low, high), or one column for exact values.
-    on_bad : {"refuse", "set aside"}
-        Raise at the first invalid row, or return all of them in the last value.
     axes : mapping, optional
         The ends (low, high) of attributes, for open ranges; infinite if not given.
     form : TextForm, optional
@@ -73,28 +69,20 @@ def read_subscriptions(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> table = pa.table({"min": [1.0, 5.0, None], "max": [2.0, 3.0, 4.0]})
-    >>> columns = {"price": ("min", "max")}
-    >>> names, lows, highs, rejected = read_subscriptions(table, columns, on_bad="set aside")
-    >>> lows.tolist(), highs.tolist(), rejected.rows.tolist(), rejected.reasons
-    ([[1.0], [-inf]], [[2.0], [4.0]], [1], ['price: low 5.0 > high 3.0'])
+    >>> table = pa.table({"min": [1.0, None], "max": [2.0, 4.0]})
+    >>> names, lows, highs = read_subscriptions(table, {"price": ("min", "max")})
+    >>> names, lows.tolist(), highs.tolist()
+    (['price'], [[1.0], [-inf]], [[2.0], [4.0]])
     """
     table, _ = range_tables(Rows(source, form), None, columns, types=types, axes=axes)
-    ends, rejected = table.gather()
-    if on_bad == "refuse":
-        rejected.refuse("subscriptions")
-    return list(table.columns), np.stack(ends[::2], axis=1), np.stack(ends[1::2], axis=1), rejected
+    ends = table.valid("subscriptions")
+    return list(table.columns), np.stack(ends[::2], axis=1), np.stack(ends[1::2], axis=1)
 
 
 def read_events(
-    source: Source,
-    columns: Mapping[str, str] | list[str],
-    *,
-    on_bad: OnBad = "refuse",
-    form: TextForm | None = None,
-    types: Types | None = None,
-) -> tuple[Floats, Rejected]:
-    """Points from a table, one column per attribute, and the invalid rows.
+    source: Source, columns: Mapping[str, str] | list[str], *, types: Types | None = None
+) -> Floats:
+    """Points from a table, one column per attribute. An invalid row is an error.
 
     Parameters
     ----------
@@ -106,13 +94,9 @@ def read_events(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> points, rejected = read_events(pa.table({"p": ["1.5", "cheap"]}), {"price": "p"}, on_bad="set aside")
-    >>> points.tolist(), rejected.reasons
-    ([[1.5]], ["price: expected a finite number, got 'cheap'"])
+    >>> read_events(pa.table({"p": ["1.5", "2"]}), {"price": "p"}).tolist()
+    [[1.5], [2.0]]
     """
     named = columns if isinstance(columns, Mapping) else {name: name for name in columns}
-    table = EventTable(Rows(source, form), named, types or dict.fromkeys(named, FLOAT))
-    found, rejected = table.gather()
-    if on_bad == "refuse":
-        rejected.refuse("events")
-    return np.stack(found, axis=1), rejected
+    table = EventTable(Rows(source), named, types or dict.fromkeys(named, FLOAT))
+    return np.stack(table.valid("events"), axis=1)

@@ -1,30 +1,23 @@
-"""Foreign tables of subscriptions and events, converted to coordinates batch by batch."""
+"""Foreign tables of subscriptions and events, converted to coordinates."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sub2sub.errors import InputError
 from workloads.arrays import Floats, Mask
 from workloads.folder.attribute_columns import Columns
 from workloads.folder.columns import coordinates
-from workloads.folder.rejected import Rejected
 from workloads.folder.tables import Batch, Rows, TextForm
 from workloads.spec.types import FLOAT, ValueType
 
 Types = Mapping[str, ValueType]
-
-
-class Piece(NamedTuple):
-    """A converted batch: columns of the valid rows, and the reason against each other row."""
-
-    columns: list[NDArray[Any]]
-    against: dict[int, str]  # by row number
 
 
 class Conversion:
@@ -61,13 +54,6 @@ class Conversion:
         for row in np.flatnonzero(bad).tolist():
             self.reasons.setdefault(row, reason(row))
 
-    def piece(self, columns: Sequence[NDArray[Any]]) -> Piece:
-        """The columns without the rejected rows."""
-        good = np.ones(len(self.batch.numbers), bool)
-        good[list(self.reasons)] = False
-        against = {int(self.batch.numbers[row]): why for row, why in self.reasons.items()}
-        return Piece([column[good] for column in columns], against)
-
 
 def _mistake(what: str, kind: ValueType, value: Any) -> str:
     if kind == FLOAT and _is_integer(value):
@@ -87,7 +73,7 @@ def _is_integer(value: Any) -> bool:
 
 
 class Pieces(ABC):
-    """A table that is converted batch by batch; `key` is the column with the names of the subscribers."""
+    """A table that is converted; `key` is the column with the names of the subscribers."""
 
     rows: Rows
     key: str | None = None
@@ -100,21 +86,30 @@ class Pieces(ABC):
     def convert(self, conversion: Conversion) -> list[NDArray[Any]]:
         """The coordinates of a batch."""
 
-    def pieces(self) -> Iterator[Piece]:
-        """The converted batches: columns of coordinates, then the key if there is one."""
+    def gather(self) -> tuple[list[NDArray[Any]], dict[int, str]]:
+        """The columns of the valid rows, the key last if there is one, and the reason against each other."""
         key = [self.key] if self.key else []
-        for batch in self.rows.batches([*self.names(), *key]):
-            conversion = Conversion(batch, self.rows.form)
-            yield conversion.piece([*self.convert(conversion), *map(conversion.keys, key)])
+        batch = self.rows.batch([*self.names(), *key])
+        conversion = Conversion(batch, self.rows.form)
+        columns = [*self.convert(conversion), *map(conversion.keys, key)]
+        good = np.ones(len(batch.numbers), bool)
+        good[list(conversion.reasons)] = False
+        against = {int(batch.numbers[row]): why for row, why in conversion.reasons.items()}
+        return [column[good] for column in columns], self.rows.ragged | against
 
-    def gather(self) -> tuple[list[NDArray[Any]], Rejected]:
-        """The columns of all valid rows, and the rejected ones."""
-        pieces = list(self.pieces())
-        columns = [np.concatenate(column) for column in zip(*(p.columns for p in pieces), strict=True)]
-        against = dict(self.rows.ragged)
-        for piece in pieces:
-            against |= piece.against
-        return columns, Rejected.of(against)
+    def valid(self, what: str) -> list[NDArray[Any]]:
+        """The columns of all rows; an invalid row is an error."""
+        columns, against = self.gather()
+        refuse(what, against)
+        return columns
+
+
+def refuse(what: str, against: Mapping[int, str]) -> None:
+    """Raise if there is a reason against any row, naming the first."""
+    if against:
+        row, others = min(against), len(against) - 1
+        more = f" ({others} more rows cannot be used)" if others else ""
+        raise InputError(f"{what}, row {row}: {against[row]}{more}")
 
 
 @dataclass(frozen=True)

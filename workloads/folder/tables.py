@@ -1,14 +1,13 @@
-"""Foreign tables, read in batches: CSV, Parquet and Arrow files, frames of pandas, Polars and Arrow.
+"""Foreign tables: CSV, Parquet and Arrow files, frames of pandas, Polars and Arrow.
 
-Only one batch of rows is in memory at a time. Values of text files stay text until
+Values of text files stay text until
 `workloads.folder.columns` converts them by an attribute's type: a column that looks like numbers in the first
 thousand rows may contain a name in the last.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = "Path | str | pa.Table | pd.DataFrame"
 
-_ROWS = 65_536  # of a batch
-_BLOCK = 2**22  # bytes of a text file that are a batch
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".arrow", ".feather")
 
 
@@ -84,12 +81,13 @@ def is_table(path: Path) -> bool:
 class Batch:
     """Some rows of a table, and their row numbers from 0."""
 
-    table: pa.RecordBatch
+    table: pa.RecordBatch | pa.Table
     numbers: Integers
 
     def column(self, name: str) -> pa.Array:
         """A column by its name."""
         column = self.table.column(name)
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
@@ -106,15 +104,14 @@ class Rows:
     Attributes
     ----------
     ragged : dict
-        Rows of a text file with too few or too many values: the row number, and the error. They are in no
-        batch.
+        Rows of a text file with too few or too many values: the row number, and the error.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> rows = Rows(pa.table({"x": [1, 2]}))
-    >>> rows.names, [batch.numbers.tolist() for batch in rows]
-    (['x'], [[0, 1]])
+    >>> rows.names, rows.batch(["x"]).numbers.tolist()
+    (['x'], [0, 1])
     """
 
     def __init__(self, source: Source, form: TextForm | None = None) -> None:
@@ -157,45 +154,32 @@ class Rows:
             if name not in self.names:
                 raise InputError(f"{self.what}: no column {name!r}, expected one of {', '.join(given)}")
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        """These columns of all rows, in order; a table without rows is one empty batch."""
+    def batch(self, columns: Sequence[str]) -> Batch:
+        """These columns of all rows."""
         self.require(columns)
-        chosen, next_row = list(dict.fromkeys(columns)), 0
-        empty = pa.RecordBatch.from_pylist([], pa.schema([self.schema.field(name) for name in chosen]))
-        tables = self._read(chosen)
+        table = self.table.select(list(dict.fromkeys(columns)))
+        # Rows that the reader has skipped have numbers, too.
+        free = np.arange(table.num_rows + len(self.ragged))
+        return Batch(table, free[~np.isin(free, list(self.ragged))])
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """All rows in memory."""
+        _ = self.schema  # refuses what cannot be read
         try:
-            for table in itertools.chain([next(tables, None) or empty], tables):
-                # Rows that the reader has skipped have numbers, too.
-                skipped = sum(row >= next_row for row in self.ragged)
-                free = np.arange(next_row, next_row + table.num_rows + skipped)
-                numbers = free[~np.isin(free, list(self.ragged))][: table.num_rows]
-                next_row = int(numbers[-1]) + 1 if len(numbers) else next_row
-                yield Batch(table.select(chosen), numbers)
+            return self._read_csv() if self.is_text else self._data.to_table()
         except (OSError, LookupError, UnicodeError, pa.ArrowInvalid) as failure:
             raise self._refusal(failure) from None
 
-    def __iter__(self) -> Iterator[Batch]:
-        return self.batches(self.names)
-
-    def table(self) -> pa.Table:
-        """All rows in memory."""
-        return pa.Table.from_batches([batch.table for batch in self])
-
     def first_values(self, column: str, most: int) -> list[Any]:
         """The first values of a column, without nulls."""
-        seen: list[Any] = []
-        for batch in self.batches([column]):
-            seen += batch.column(column).drop_null().slice(0, most - len(seen)).to_pylist()
-            if len(seen) >= most:
-                break
-        return seen
+        found: list[Any] = self.table.column(column).drop_null().slice(0, most).to_pylist()
+        return found
 
     def distinct(self, column: str) -> list[Any]:
         """The distinct values of a column."""
-        different = {}
-        for batch in self.batches([column]):
-            different.update(dict.fromkeys(batch.column(column).unique().to_pylist()))
-        return list(different)
+        found: list[Any] = self.table.column(column).unique().to_pylist()
+        return found
 
     def _refusal(self, failure: Exception) -> InputError:
         text = next(iter(str(failure).splitlines()), type(failure).__name__)
@@ -206,16 +190,12 @@ class Rows:
     def _schema(self) -> pa.Schema:
         if not self.is_text:
             return self._data.schema
-        with self._open_csv({}) as reader:
+        with csv.open_csv(self.source, **self._csv_options({})) as reader:
             return pa.schema([(name, pa.string()) for name in reader.schema.names])
 
-    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        if self.is_text:
-            self.ragged.clear()
-            with self._open_csv(dict.fromkeys(self.names, pa.string())) as reader:
-                yield from reader
-        else:
-            yield from self._data.to_batches(columns=columns, batch_size=_ROWS)
+    def _read_csv(self) -> pa.Table:
+        self.ragged.clear()
+        return csv.read_csv(self.source, **self._csv_options(dict.fromkeys(self.names, pa.string())))
 
     @cached_property
     def _data(self) -> dataset.Dataset:
@@ -232,23 +212,21 @@ class Rows:
             return dataset.dataset(frame, format=verified, partitioning="hive")
         return dataset.dataset(frame, format=verified if frame.suffix == ".parquet" else "ipc")
 
-    def _open_csv(self, types: dict[str, Any]) -> Any:
+    def _csv_options(self, types: dict[str, Any]) -> dict[str, Any]:
         assert isinstance(self.source, Path)
-        delimiter = self.form.delimiter_of(str(self.source), _kind(self.source))
-        return csv.open_csv(
-            self.source,
+        return {
             # The handler of invalid rows gets row numbers only without threads.
-            read_options=csv.ReadOptions(use_threads=False, encoding=self.form.encoding, block_size=_BLOCK),
-            parse_options=csv.ParseOptions(
-                delimiter=delimiter,
+            "read_options": csv.ReadOptions(use_threads=False, encoding=self.form.encoding),
+            "parse_options": csv.ParseOptions(
+                delimiter=self.form.delimiter_of(str(self.source), _kind(self.source)),
                 newlines_in_values=True,
                 invalid_row_handler=partial(_note_ragged, self.ragged),
             ),
             # Empty values are missing; "nan" and "NA" are not.
-            convert_options=csv.ConvertOptions(
+            "convert_options": csv.ConvertOptions(
                 column_types=types, null_values=[""], strings_can_be_null=True
             ),
-        )
+        }
 
 
 def _note_ragged(ragged: dict[int, str], row: Any) -> str:

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workloads.arrays import Integers
-from workloads.folder.pieces import Conversion, Pieces
-from workloads.folder.rejected import OnBad, Rejected
+from workloads.folder.pieces import Conversion, Pieces, refuse
 from workloads.folder.tables import Rows, Source, TextForm
 from workloads.generate.topic_ranges import depth_first, last_below
 from workloads.generate.topics import names_in
@@ -135,24 +134,19 @@ def _against(column: str, value: Any, path: str | None) -> str:
 
 def _paths(rows: Rows, column: str, separator: str | None) -> tuple[list[tuple[int, str]], dict[int, str]]:
     """Row numbers and paths of a column, and the reasons against invalid rows."""
-    found, against = [], {}
-    for batch in rows.batches([column]):
-        for number, value in zip(batch.numbers.tolist(), batch.column(column).to_pylist(), strict=True):
-            path = path_of(value, separator)
-            if path is None:
-                against[number] = _against(column, value, None)
-            else:
-                found.append((number, path))
-    return found, against | rows.ragged
+    found, against = [], dict(rows.ragged)
+    batch = rows.batch([column])
+    for number, value in zip(batch.numbers.tolist(), batch.column(column).to_pylist(), strict=True):
+        path = path_of(value, separator)
+        if path is None:
+            against[number] = _against(column, value, None)
+        else:
+            found.append((number, path))
+    return found, against
 
 
 def read_topics(source: Source, column: str = "topic") -> list[str]:
-    """Topic paths such as `.sport.soccer`, one per row.
-
-    Raises
-    ------
-    InputError
-        For the first row that is not a path.
+    """Topic paths such as `.sport.soccer`, one per row; a row that is no path is an error.
 
     Examples
     --------
@@ -161,7 +155,7 @@ def read_topics(source: Source, column: str = "topic") -> list[str]:
     ['.sport', '.news']
     """
     found, against = _paths(Rows(source), column, None)
-    Rejected.of(against).refuse("topics")
+    refuse("topics", against)
     return [path for _, path in found]
 
 
@@ -169,12 +163,13 @@ def read_tree(
     source: Source,
     column: str | None = None,
     *,
-    on_bad: OnBad = "refuse",
     form: TextForm | None = None,
     separator: str | None = None,
     implied: bool = False,
-) -> tuple[list[str], Rejected]:
+) -> tuple[list[str], dict[int, str]]:
     """The topics of a tree, one path per row, each once and below another topic; the root is optional.
+
+    The second value has the reasons against invalid rows, by their numbers.
 
     Parameters
     ----------
@@ -189,10 +184,10 @@ def read_tree(
     --------
     >>> import pyarrow as pa
     >>> tree = pa.table({"path": [".sport", ".sport.soccer", ".art.jazz", ".sport"]})
-    >>> topics, rejected = read_tree(tree, on_bad="set aside")
-    >>> topics, rejected.reasons[1]
+    >>> topics, against = read_tree(tree)
+    >>> topics, against[3]
     (['.', '.sport', '.sport.soccer'], "topic '.sport' again")
-    >>> rejected.reasons[0].partition(":")[0]
+    >>> against[2].partition(":")[0]
     "supertopic of '.art.jazz' is unknown"
     """
     rows = Rows(source, form)
@@ -211,12 +206,9 @@ def read_tree(
         else:
             hint = 'list it, ask for implied supertopics, or quote a name with a dot: ."a.b"'
             against[first[path]] = f"supertopic of {path!r} is unknown: {hint}"
-    rejected = Rejected.of(against)
-    if on_bad == "refuse":
-        rejected.refuse("topics")
     kept = [path for row, path in found if row not in against]
     more = {above for path in kept for above in _supertopics(path)} if implied else {"."}
-    return sorted(more - set(kept)) + kept, rejected
+    return sorted(more - set(kept)) + kept, against
 
 
 def _supertopics(path: str) -> list[str]:

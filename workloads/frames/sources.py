@@ -28,7 +28,7 @@ def opened(spark: SparkSession, source: str, form: TextForm) -> DataFrame:
         if kind in (".csv", ".tsv"):
             return _text(spark, source, form, form.delimiter_of(source, kind))
         if kind in (".arrow", ".feather"):
-            return spark.createDataFrame(Rows(source).table())
+            return spark.createDataFrame(Rows(source).table)
         is_name = re.fullmatch(r"\w+(\.\w+)*", source) and not Path(source).exists() and kind != ".parquet"
         return spark.table(source) if is_name else spark.read.parquet(address)
     except PySparkException as failure:

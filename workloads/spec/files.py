@@ -101,7 +101,7 @@ class SeenValues:
         seen = self.seen or ()
         if self.file is not None and of is not None:
             kinds = {of.name: FLOAT if is_width else of.kind}
-            column = read_events(self.file, {of.name: self.column or of.name}, types=kinds)[0][:, 0]
+            column = read_events(self.file, {of.name: self.column or of.name}, types=kinds)[:, 0]
             shares = column / (of.high - of.low) if is_width else of.share(column)
             seen = tuple(shares.tolist())
         return Empirical(seen, self.weights, self.interpolated)
@@ -178,7 +178,7 @@ def _spec(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str
     if isinstance(source := values.get("event_table"), EventFile):
         types = {attribute.name: attribute.kind for attribute in values["attributes"]}
         columns = dict(zip(types, source.columns or types, strict=True))
-        points, _ = read_events(source.file, columns, types=types)
+        points = read_events(source.file, columns, types=types)
         values["event_table"] = tuple(map(tuple, points.tolist()))
     return Spec(**{"name": context.get("name"), **values})
 

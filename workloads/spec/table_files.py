@@ -33,8 +33,7 @@ import numpy as np
 
 from sub2sub.errors import InputError
 from workloads.folder.foreign import range_tables
-from workloads.folder.pieces import Pieces
-from workloads.folder.rejected import Rejected
+from workloads.folder.pieces import Pieces, refuse
 from workloads.folder.stored import Stored, open_folder
 from workloads.folder.tables import Rows, TextForm, is_table
 from workloads.folder.topic_tables import read_tree, topic_columns
@@ -138,18 +137,17 @@ class TableSettings:
             if set(self.columns) - {"topic"} or set(self.event_columns) - {"topic"} or self.types:
                 raise InputError("columns: expected topic = COLUMN only, as interests are topics")
             tree, types = self.topics, {"topic": ValueType("int")}
-            paths, _ = read_tree(
+            paths, against = read_tree(
                 tree.file, tree.column, form=self.form, separator=tree.separator, implied=tree.implied
             )
+            refuse("topics", against)
             at, at_events = (each.get("topic", "topic") for each in (self.columns, self.event_columns))
             topics, boxes, points = topic_columns(
                 paths, rows, published,
                 column=at, event_column=at_events, separator=tree.separator, key=self.key,
             )  # fmt: skip
-        found, bad = boxes.gather()
-        bad.refuse(str(self.file))
-        events, bad = points.gather() if points else ([np.empty(0)] * len(types), Rejected.of({}))
-        bad.refuse(str(self.events))
+        found = boxes.valid(str(self.file))
+        events = points.valid(str(self.events)) if points else [np.empty(0)] * len(types)
         lows, highs = (np.stack(found[side : 2 * len(types) : 2], axis=1) for side in (0, 1))
         keys = found[-1].tolist() if self.key else None
         return Stored(name, types, lows, highs, np.stack(events, axis=1), keys=keys, topics=topics)

@@ -16,6 +16,7 @@ from hierarchy.topics import NestedRanges, TopicTree
 from sims.compare.worlds.world import Integers, World
 from sims.config.subscriptions import Topics
 from sub2sub.errors import InputError
+from workloads.folder.pieces import refuse
 from workloads.folder.topic_tables import read_tree as stored_tree
 from workloads.generate.rows import uniforms
 from workloads.generate.topic_ranges import depth_first
@@ -42,7 +43,8 @@ def read_tree(path: Path) -> tuple[str, ...]:
     else:
         source = path
     try:
-        topics, _ = stored_tree(source)
+        topics, against = stored_tree(source)
+        refuse(str(source), against)
     except InputError as failure:
         raise InputError(f"{path}: {failure}") from None
     if len(topics) < 2:

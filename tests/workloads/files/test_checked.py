@@ -61,7 +61,7 @@ def test_tables_of_runs_are_verified(tmp_path: Path) -> None:
     members = np.arange(4000)
     write_parquet(pa.table({"subscriber": members}), file, compression="none", use_dictionary=False)
     whole = file.read_bytes()
-    assert values_of_tables(None, [file], [], ["subscriber"])["value"].tolist() == [members.mean()]
+    assert values_of_tables([file], [], ["subscriber"])["value"].tolist() == [members.mean()]
     file.write_bytes(flipped(whole, len(whole) // 2))
     for text in (file.read_bytes(), b"no table"):
         file.write_bytes(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,11 @@ from hypothesis import strategies as st
 from pyarrow import csv, feather, parquet
 
 from sub2sub.errors import InputError
-from workloads.folder.foreign import read_events, read_subscriptions
+from workloads.folder.foreign import range_tables, read_events, read_subscriptions
+from workloads.folder.pieces import EventTable
+from workloads.folder.tables import Rows
 from workloads.folder.topic_tables import read_topics
+from workloads.spec.types import FLOAT
 
 GOOD = pa.table(
     {"x_low": [0.0, 0.5, 2.0], "x_high": [1.0, 0.5, 3.0], "y_low": [1, 2, 3], "y_high": [4, 5, 6]}
@@ -37,11 +41,28 @@ def test_all_formats_read_alike(tmp_path: Path, form: str) -> None:
         parquet.write_table(GOOD.slice(2), path / "part-1.parquet")
     else:
         source = GOOD if form == "table" else GOOD.to_pandas()
-    names, lows, highs, rejected = read_subscriptions(source)  # type: ignore[arg-type]
+    names, lows, highs = read_subscriptions(source)  # type: ignore[arg-type]
     assert names == ["x", "y"]
     assert lows.tolist() == [[0.0, 1.0], [0.5, 2.0], [2.0, 3.0]]
     assert highs.tolist() == [[1.0, 4.0], [0.5, 5.0], [3.0, 6.0]]
-    assert len(rejected) == 0
+
+
+Ends = list[float]
+
+
+def set_aside(source: Any, *given: Any, **axes: Any) -> tuple[list[Ends], list[Ends], dict[int, str]]:
+    """Lows and highs of the valid rows, and the reasons against the others."""
+    table, _ = range_tables(Rows(source), None, *given, **axes)
+    ends, against = table.gather()
+    return np.stack(ends[::2], axis=1).tolist(), np.stack(ends[1::2], axis=1).tolist(), against
+
+
+def valid_events(source: Any, columns: list[str]) -> tuple[list[Ends], dict[int, str]]:
+    """Points of the valid rows, and the reasons against the others."""
+    points, against = EventTable(
+        Rows(source), {name: name for name in columns}, dict.fromkeys(columns, FLOAT)
+    ).gather()
+    return np.stack(points, axis=1).tolist(), against
 
 
 BAD = pd.DataFrame(
@@ -55,13 +76,10 @@ MAPPING = {"price": ("min", "max"), "city": "city"}
 
 
 def test_bad_rows_are_set_aside_with_their_number_and_reason() -> None:
-    names, lows, highs, rejected = read_subscriptions(
-        BAD, MAPPING, on_bad="set aside", axes={"price": (0.0, 99.0)}
-    )
-    assert names == ["price", "city"]
-    assert lows.tolist() == [[1.0, 10.0], [0.0, 10.0]]
-    assert highs.tolist() == [[2.0, 10.0], [7.0, 10.0]]
-    assert dict(zip(rejected.rows.tolist(), rejected.reasons, strict=True)) == {
+    lows, highs, against = set_aside(BAD, MAPPING, axes={"price": (0.0, 99.0)})
+    assert lows == [[1.0, 10.0], [0.0, 10.0]]
+    assert highs == [[2.0, 10.0], [7.0, 10.0]]
+    assert against == {
         1: "price low: expected a finite number, got 'nan'",
         2: "price low: expected a finite number, got 'x'",
         3: "price: low 3.0 > high 1.0",
@@ -84,17 +102,17 @@ def test_bad_rows_are_refused_by_default_naming_the_first() -> None:
 def test_every_row_is_either_used_or_set_aside(pairs: list[tuple[float | None, float | None]]) -> None:
     low, high = (pa.array(ends, pa.float64()) for ends in zip(*pairs, strict=True))
     table = pa.table({"x_low": low, "x_high": high})
-    _, lows, highs, rejected = read_subscriptions(table, on_bad="set aside")
-    assert len(lows) + len(rejected) == len(pairs)
-    assert (lows <= highs).all()
+    lows, highs, against = set_aside(table)
+    assert len(lows) + len(against) == len(pairs)
+    assert (np.array(lows) <= np.array(highs)).all()
     assert not np.isnan(lows).any()
 
 
 def test_events_need_finite_numbers() -> None:
     table = pa.table({"x": [1.0, float("inf"), None, 2.0], "y": [1, 2, 3, 4]})
-    points, rejected = read_events(table, ["x", "y"], on_bad="set aside")
-    assert points.tolist() == [[1.0, 1.0], [2.0, 4.0]]
-    assert rejected.rows.tolist() == [1, 2]
+    points, against = valid_events(table, ["x", "y"])
+    assert points == [[1.0, 1.0], [2.0, 4.0]]
+    assert list(against) == [1, 2]
 
 
 def test_missing_columns_and_files_are_named(tmp_path: Path) -> None:
@@ -120,10 +138,9 @@ def test_lines_of_csv_with_too_few_or_too_many_values_keep_their_numbers(tmp_pat
     columns = {"price": ("lo", "hi")}
     with pytest.raises(InputError, match=r"row 1: expected 2 values, got 1 \(4 more rows"):
         read_subscriptions(path, columns)
-    _, lows, highs, rejected = read_subscriptions(path, columns, on_bad="set aside")
-    assert lows.ravel().tolist() == [1.0, -np.inf]
-    assert highs.ravel().tolist() == [2.0, 9.0]
-    assert dict(zip(rejected.rows.tolist(), rejected.reasons, strict=True)) == {
+    lows, highs, against = set_aside(path, columns)
+    assert (lows, highs) == ([[1.0], [-np.inf]], [[2.0], [9.0]])
+    assert against == {
         1: "expected 2 values, got 1",
         2: "price: low 4.0 > high 3.0",
         3: "expected 2 values, got 3",
@@ -139,9 +156,9 @@ def test_nan_of_a_frame_is_no_open_end_and_none_is() -> None:
     mixed = pd.DataFrame({"x_low": pd.array([0.0, None], "Float64"), "x_high": [5.0, 6.0]})
     assert read_subscriptions(mixed)[1].ravel().tolist() == [0.0, -np.inf]
     objects = pd.DataFrame({"x_low": [None, float("nan"), 2], "x_high": [1.0, 2.0, 3.0]}, dtype=object)
-    _, lows, _, rejected = read_subscriptions(objects, on_bad="set aside")
-    assert lows.ravel().tolist() == [-np.inf, 2.0]
-    assert rejected.rows.tolist() == [1]
+    lows, _, against = set_aside(objects)
+    assert lows == [[-np.inf], [2.0]]
+    assert list(against) == [1]
 
 
 @pytest.mark.parametrize("form", ["int64", "uint64", "string", "decimal", "csv"])
@@ -158,10 +175,10 @@ def test_integers_without_a_float_of_their_own_are_refused(tmp_path: Path, form:
     if form == "csv":
         csv.write_csv(source, tmp_path / "t.csv")
         source = tmp_path / "t.csv"
-    points, rejected = read_events(source, ["x"], on_bad="set aside")  # type: ignore[arg-type]
-    assert points.ravel().tolist() == [5.0, 2.0**53]
-    assert rejected.reasons == ["x: expected an integer within ±2^53, got 9007199254740993"]
+    points, against = valid_events(source, ["x"])
+    assert points == [[5.0], [2.0**53]]
+    assert against == {2: "x: expected an integer within ±2^53, got 9007199254740993"}
 
 
 def test_floats_may_be_as_large_as_they_are() -> None:
-    assert read_events(pa.table({"x": [1e300, 2.0**60]}), ["x"])[0].ravel().tolist() == [1e300, 2.0**60]
+    assert read_events(pa.table({"x": [1e300, 2.0**60]}), ["x"]).ravel().tolist() == [1e300, 2.0**60]
