@@ -65,7 +65,7 @@ def test_tables_of_runs_are_verified(tmp_path: Path) -> None:
     file.write_bytes(flipped(whole, len(whole) // 2))
     for text in (file.read_bytes(), b"no table"):
         file.write_bytes(text)
-        for read in (read_parquet, lambda path: values_of_tables(None, [path], [], ["subscriber"])):
+        for read in (read_parquet, lambda path: values_of_tables([path], [], ["subscriber"])):
             with pytest.raises(InputError, match=r"rings\.parquet.*damaged"):
                 read(file)
 
@@ -77,7 +77,7 @@ def test_tables_of_others_are_verified(tmp_path: Path) -> None:
     file.write_bytes(flipped(file.read_bytes(), file.stat().st_size // 2))
     for source in (file, file.parent):
         with pytest.raises(InputError, match=r"orders"):
-            list(Rows(source))
+            _ = Rows(source).table
 
 
 def test_nothing_reads_parquet_unverified() -> None:
