@@ -11,13 +11,13 @@ import tomlkit
 
 from sims.compare.figures import figures
 from sims.compare.findings import findings
-from sims.compare.markdown import headline, markdown
+from sims.compare.markdown import headline
 from sims.compare.page import write_page
 from sims.compare.plan import Plan
 from sims.compare.run import run_units
 from sims.compare.summary import facts
 from sims.compare.table import cells, gather
-from sims.compare.worlds import world_options
+from sims.compare.worlds import Rule, world_options
 from sims.compare.worlds.ranges import BITS, rounding_effect
 from sims.runs.folder import RunWriter
 from workloads.spark.tasks import Spark
@@ -48,10 +48,9 @@ def compare(
     folder = writer.path / "units"
     reasons = run_units(units, folder, processes, spark, progress)
     table = cells(gather(units, folder, reasons))
+    table.attrs["rule"] = Rule.of(plan.rule)
     writer.write_table("compare", {name: table[name].to_numpy() for name in table})
-    writer.write_text("compare.csv", table.to_csv(index=False, float_format="%.6g"))
     sentences = findings(table) + _roundings(plan)
-    writer.write_text("compare.md", markdown(table, plan, sentences))
     writer.write_text("headline.md", headline(table, plan) + "\n")
     writer.write_text("finding.txt", "\n".join(sentences) + "\n")
     drawn = [(writer.write_figure(name, fig), caption) for name, caption, fig in figures(table)]

@@ -14,45 +14,18 @@ import pandas as pd
 from sims.compare.summary import cost, ends, family_in, is_between, systems_in, value, working_point
 from sims.compare.worlds import FAULTS, FRONTIER
 from sims.figures.style import COLOURS, figure, frontier, styled
+from sims.rivals.base.catalogue import entrant, is_known
+from sims.rivals.base.entrants import Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
-LOOKS: dict[str, tuple[str, str, str]] = {
-    "sub2sub": (BLUE, "o", "-"),
-    "sub2sub, tuned": (BLUE, "+", ":"),
-    "sub2sub as published": (BLUE, "v", "--"),
-    "camcast on rings": (RED, "v", "--"),
-    "camcast": (RED, "s", "-"),
-    "multicast": (GREEN, "D", "-"),
-    "enclosing topic": (ORANGE, "s", "-"),
-    "exact cover": (PINK, "^", "-"),
-    "broadcast": (BLACK, "o", "-"),
-    "hierarchical": (BLACK, "P", "--"),
-    "rfpbcast": (BLACK, "x", ":"),
-    "pmcast": (SKY, "D", "--"),
-    "hpmcast": (SKY, "P", "-"),
-    "hpmcast as printed": (SKY, "X", ":"),
-    "hpmcast, piggybacked": (SKY, "v", "-"),
-    "plumtree": (GREEN, "o", "-"),
-    "plumtree, view 4": (GREEN, "v", ":"),
-    "plumtree, view 3": (GREEN, "^", ":"),
-    "gossipsub": (GREEN, "s", "--"),
-    "gossipsub, D 8": (GREEN, "D", "--"),
-    "gossipsub, D 4": (GREEN, "x", "--"),
-    "gossipsub, D 3": (GREEN, "+", "--"),
-    "poldercast": (PINK, "o", "-"),
-    "poldercast, views 10": (PINK, "v", ":"),
-    "scribe": (PINK, "s", "--"),
-    "meghdoot": (ORANGE, "D", "--"),
-    "broker": (BLACK, "*", "-"),
-    "matching tree": (BLACK, "+", ":"),
-}
+NAMED = dict(zip(("blue", "red", "green", "pink", "orange", "sky", "black"), COLOURS, strict=True))
 FLOOR = 1e-4  # smaller shares of missed deliveries are drawn here
 COSTS = {
-    "messages per delivery": "messages_per_delivery",
+    "bytes per delivery": "bytes_per_delivery",
+    "copies per delivery": "copies_per_delivery",
     "spam per delivery": "spam_per_delivery",
     "hops to the last match": "hops_to_last_match",
     "milliseconds\nto the last match": "last_ms_median",
@@ -72,15 +45,13 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, str, Figure]]:
             for kind, (draw, caption) in KINDS.items():
                 yield f"{kind}-{slug}", f"{world}: {caption}", draw(table, world)
         if len(family_in(table)) > 1:
-            caption = (
-                "From pure topics (t = 0) to free ranges (t = 1): costs at the working points, no faults."
-            )
+            caption = "From pure topics (t = 0) to free ranges (t = 1): costs at the working points."
             yield "family", caption, _family(table)
 
 
 def _look(system: str) -> dict[str, Any]:
-    colour, marker, dash = LOOKS.get(system, (BLACK, ".", "-"))
-    return {"color": colour, "marker": marker, "linestyle": dash, "label": system}
+    colour, marker, dash = entrant(system).look if is_known(system) else Look()
+    return {"color": NAMED[colour], "marker": marker, "linestyle": dash, "label": system}
 
 
 def _legend(fig: Figure, axes: Axes, columns: int = 5) -> None:
@@ -96,11 +67,11 @@ def _frontier(table: pd.DataFrame, world: str) -> Figure:
         for system in systems_in(table, world):
             own = now[now.system == system]
             hit = own[own.metric == "hit_ratio"].set_index("knob")["mean"]
-            cost = own[own.metric == "messages_per_delivery"].set_index("knob")["mean"]
+            cost = own[own.metric == "bytes_per_delivery"].set_index("knob")["mean"]
             if hit.empty:
                 continue
             frontier(ax, cost[hit.index], (1 - hit).clip(lower=FLOOR), **_look(system))
-        ax.set(xscale="log", yscale="log", xlabel="messages per delivery", title=str(fault))
+        ax.set(xscale="log", yscale="log", xlabel="bytes per delivery", title=str(fault))
     axes[0].set_ylabel("missed deliveries (share)")
     axes[0].set_ylim(FLOOR / 1.5, 1.3)
     _legend(fig, axes[0])
@@ -215,8 +186,8 @@ KINDS: dict[str, tuple[Callable[[pd.DataFrame, str], Figure], str]] = {
     ),
     "costs": (
         _costs,
-        "costs without faults at the working points. A system in brackets does not deliver 99 % with 5 % of "
-        "the messages lost: its costs are those of the setting that delivers most.",
+        "costs under the first fault of the rule, at the working points. A system in brackets does not "
+        "deliver what the rule asks: its costs are those of the setting that delivers most.",
     ),
     "faults": (_faults, "hit ratio at the working points, under loss and right after crashes."),
     "budget": (

@@ -1,8 +1,9 @@
 """What a comparison found, in sentences computed from its table.
 
-Costs are those of the working points (`sims.compare.summary`). A system that is not shown to deliver 99 %
-with 5 % of the messages lost is listed with its hit ratio, and one that could not run with the reason;
-neither is compared with others. Two costs differ if their 95 % confidence intervals do not overlap. If they
+Costs are those of the working points (`sims.compare.summary`). A system that is not shown to deliver what the
+rule asks is listed with what it lacks, and one that could not run with the reason; neither is compared with
+others. Where bytes per delivery and upkeep point in different directions, the rate of events is told from
+which on a system costs less. Two costs differ if their 95 % confidence intervals do not overlap. If they
 overlap, the sentence says so, and calls costs equal only if their ratio is at most `CLOSE`: an interval over
 few seeds may be wide because worlds differ.
 """
@@ -15,14 +16,13 @@ from pathlib import PurePath
 import numpy as np
 import pandas as pd
 
-from sims.compare.summary import CRASHED, cost, percent, systems_in, value, working_point
-from sims.compare.worlds import CRASH, world_options
+from sims.compare.summary import cost, ends, number, rule_of, systems_in, value, working_point
+from sims.compare.worlds import world_options
 
 RINGS, CAMCAST, ENCLOSING, COVER = "sub2sub", "camcast", "enclosing topic", "exact cover"
-BOUND, COST = "matching tree", "messages_per_delivery"
-MEASURES = {COST: "messages per delivery", "upkeep_bytes.mean": "upkeep bytes", "links.mean": "links"}
+BOUND, COST = "matching tree", "bytes_per_delivery"
+MEASURES = {COST: "bytes per delivery", "upkeep_bytes.mean": "upkeep bytes", "links.mean": "links"}
 CLOSE = 1.05  # the ratio up to which costs are called equal if their intervals overlap
-DELIVERING = "99 % with 5 % of the messages lost"
 
 
 def findings(table: pd.DataFrame) -> list[str]:
@@ -48,7 +48,7 @@ def _lacking(table: pd.DataFrame, world: str, system: str) -> str:
     point, unable = working_point(table, world, system), value(table, world, system, "unable")
     if unable is not None and (point is None or not point.reached):
         return str(unable.note).replace("not run: ", "").removesuffix(" (and alike)")
-    return "" if point is None or point.reached else f"{point.hit:.3f} at best"
+    return "" if point is None else point.why if not point.reached else ""
 
 
 def _topics(table: pd.DataFrame, world: str) -> str:
@@ -56,48 +56,81 @@ def _topics(table: pd.DataFrame, world: str) -> str:
     costs = {s: cell for s in systems if (cell := _cell(table, world, s, COST)) is not None}
     costs.pop(BOUND, None)  # no protocol: only the simulator knows which subscribers match
     text = f"Where interests are topics, {_cheapest(table, world, costs)}"
+    text += _from_which_rate(table, world, costs)
     rings, camcast = costs.get(RINGS), costs.get(CAMCAST)
     if rings is not None and camcast is not None:
         text += f"; rings over nested ranges take {_times(rings, camcast)} as CAMCAST on its own tables"
         text += f" ({_pair(rings, camcast)})"
-        own, other = (_cell(table, world, s, "upkeep_messages.mean") for s in (RINGS, CAMCAST))
+        own, other = (_cell(table, world, s, "upkeep_bytes.mean") for s in (RINGS, CAMCAST))
         if own is not None and other is not None:
             text += f", and for upkeep {_times(own, other)} ({_pair(own, other)})"
     lacking = {s: why for s in systems if (why := _lacking(table, world, s))}
     if lacking:
-        text += "; not shown to deliver 99 %: " if costs else ": "
+        text += "; not shown to deliver that: " if costs else ": "
         text += _listed(f"{s} ({why})" for s, why in lacking.items())
-    return text + _after_crash(table, world) + "."
+    return text + "."
 
 
 def _cheapest(table: pd.DataFrame, world: str, costs: dict[str, pd.Series]) -> str:
     """The systems that need the fewest messages; several, if their costs are equal."""
     if not costs:
-        return f"no system is shown to deliver {DELIVERING}"
+        return f"no system is shown to deliver {rule_of(table)}"
     least = min(costs.values(), key=lambda cell: float(cell["mean"]))
     first = [system for system, cell in costs.items() if _alike(cell, least)]
     first.sort(key=lambda system: float(costs[system]["mean"]))
     told = "; ".join(f"{system} {_shown(costs[system])} {_setting(table, world, system)}" for system in first)
     if len(costs) == 1:
-        return f"one system is shown to deliver {DELIVERING} (messages per delivery: {told})"
+        return f"one system is shown to deliver {rule_of(table)} (bytes per delivery: {told})"
     need = "needs" if len(first) == 1 else "need, not to be told apart,"
     return (
-        f"{_listed(first)} {need} the fewest messages per delivery of the {len(costs)} systems shown to "
-        f"deliver {DELIVERING} ({told})"
+        f"{_listed(first)} {need} the fewest bytes per delivery of the {len(costs)} systems shown to "
+        f"deliver {rule_of(table)} ({told})"
     )
 
 
-def _after_crash(table: pd.DataFrame, world: str) -> str:
-    """What the settings of these systems deliver where many are down."""
-    found = {}
-    for system in systems_in(table, world):
-        if (cell := _cell(table, world, system, CRASHED)) is not None:
-            found[system] = percent(cell["mean"])
-    ends = [end(found.values(), key=float) for end in (min, max)] if found else []
-    told = [f"{end} % ({_listed(s for s, share in found.items() if share == end)})" for end in ends]
-    if len(set(told)) == 2:
-        told = [f"from {told[0]} to {told[1]}"]
-    return f"; with {CRASH} and nothing repaired, the same settings deliver {told[0]}" if told else ""
+def break_even(table: pd.DataFrame, world: str, system: str, other: str) -> tuple[float, bool] | None:
+    """Events per second at which two systems cost the same, in bytes, events and upkeep together.
+
+    Returns
+    -------
+    rate, above
+        And whether the first costs less above that rate, rather than below; infinity where it costs less at
+        every rate or, below infinity, at none. None where a cost is not known. Per cycle without a network.
+    """
+    told = [
+        [ends(cost(table, world, each, metric))[0] for metric in ("upkeep_bytes.total", "bytes_per_event")]
+        for each in (system, other)
+    ]
+    (upkeep, event), (its_upkeep, its_event) = told
+    seconds = ends(cost(table, world, system, "upkeep_seconds"))[0]
+    if np.isnan([upkeep, event, its_upkeep, its_event]).any():
+        return None
+    saved, more = its_event - event, upkeep - its_upkeep
+    if saved * more <= 0:  # one costs less in both
+        return np.inf, saved < 0 or (saved == 0 and more > 0)
+    return more / saved / (1.0 if np.isnan(seconds) else seconds), saved > 0
+
+
+def _from_which_rate(table: pd.DataFrame, world: str, costs: dict[str, pd.Series]) -> str:
+    """Beside which systems rings cost less in bytes, and from which rate of events on."""
+    if RINGS not in costs:
+        return ""
+    seconds = not np.isnan(ends(cost(table, world, RINGS, "upkeep_seconds"))[0])
+    unit = "events per second" if seconds else "events per cycle"
+    found = {other: break_even(table, world, RINGS, other) for other in costs if other != RINGS}
+    words: dict[str, list[str]] = {"": [], "always": [], "never": []}
+    for other, point in found.items():
+        if point is None:
+            continue
+        rate, above = point
+        if np.isinf(rate):
+            words["never" if above else "always"].append(other)
+        else:
+            words[""].append(f"{other} {'above' if above else 'below'} {rate:.2g} {unit}")
+    parts = [f"than {_listed(words[''])}"] if words[""] else []
+    parts += [f"than {_listed(words['always'])} at any rate"] if words["always"] else []
+    parts += [f"than {_listed(words['never'])} at none"] if words["never"] else []
+    return f"; with upkeep, rings cost less in bytes {', '.join(parts)}" if parts else ""
 
 
 def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
@@ -106,14 +139,18 @@ def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
         name, rings = _name(world), _cell(table, world, RINGS, COST)
         if rings is None:
             if why := _lacking(table, world, RINGS):
-                parts.append(f"on {name} rings are not shown to deliver {DELIVERING} ({why})")
+                parts.append(f"on {name} rings are not shown to deliver {rule_of(table)} ({why})")
             continue
-        part = f"on {name} rings take {_shown(rings)} messages per delivery"
+        part = f"on {name} rings take {_shown(rings)} bytes per delivery"
         if (spam := _cell(table, world, RINGS, "spam_per_event")) is not None:
             part += f" and send {f'{_shown(spam)} an event as' if spam['mean'] > 0 else 'no'} spam"
         for system, words in ((ENCLOSING, "one enclosing topic"), (COVER, "an exact cover")):
             part += _instead(table, world, system, words, rings)
-        parts.append(part)
+        others = {
+            s: cell for s in systems_in(table, world) if (cell := _cell(table, world, s, COST)) is not None
+        }
+        others.pop(BOUND, None)
+        parts.append(part + _from_which_rate(table, world, others))
     return "Where interests are ranges, " + "; ".join(parts) + "." if parts else ""
 
 
@@ -127,9 +164,9 @@ def _instead(table: pd.DataFrame, world: str, system: str, words: str, rings: pd
     links = [_cell(table, world, s, "links.mean") for s in (system, RINGS)]
     if system == COVER and links[0] is not None and links[1] is not None:
         text += f" on {_ratio(links[0], links[1])} the links"
-    spam = _cell(table, world, system, "spam_per_delivery")
-    if spam is not None and spam["mean"] > 0:
-        text += f" ({100 * spam['mean'] / messages['mean']:.0f} % of them spam)"
+    spam, copies = (_cell(table, world, system, f"{what}_per_delivery") for what in ("spam", "copies"))
+    if spam is not None and copies is not None and spam["mean"] > 0:
+        text += f" ({100 * spam['mean'] / copies['mean']:.0f} % of the copies spam)"
     return text
 
 
@@ -149,7 +186,7 @@ def _crossing(table: pd.DataFrame, steps: list[tuple[float, str]], other: str, m
     if not known:
         reasons = [why for _, world in steps if (why := _lacking(table, world, other))]
         told = metric == COST and len(reasons) == len(steps)
-        return f"the {other} is nowhere shown to deliver {DELIVERING} ({max(reasons)})" if told else ""
+        return f"the {other} is nowhere shown to deliver {rule_of(table)} ({max(reasons)})" if told else ""
     words = {
         "less": [t for t, a, b in known if a.high < b.low],
         "more": [t for t, a, b in known if a.low > b.high],
@@ -203,7 +240,8 @@ def _ratio(a: pd.Series, b: pd.Series) -> str:
 
 def _shown(cell: pd.Series) -> str:
     half = (cell.high - cell.low) / 2
-    return f"{cell['mean']:.3g}" + ("" if np.isnan(half) else f" ± {half:.2g}")
+    reach = number(half) if half >= 100 else f"{half:.2g}"
+    return number(cell["mean"]) + ("" if np.isnan(half) else f" ± {reach}")
 
 
 def _listed(names: Iterable[str]) -> str:

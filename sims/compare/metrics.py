@@ -6,11 +6,16 @@ coefficient over the subscribers, and its total.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from sub2sub.compiled.common.randomness import draws
 from sub2sub.compiled.events.outcome import Outcome, gini
-from sub2sub.peers.descriptors import ACK, HEADER, NAME, event_bytes
+from sub2sub.peers.descriptors import ACK, HEADER, NAME
+
+RESAMPLED = 200  # times that events are drawn again, with replacement
 
 
 def per_peer(name: str, values: NDArray[np.float64]) -> dict[str, float]:
@@ -42,7 +47,22 @@ def hit_ratio(outcome: Outcome) -> float:
     return float(hits(outcome).mean()) if outcome.owed.size else 1.0
 
 
-def of_cell(outcome: Outcome, peer: NDArray[np.int64], d: int) -> dict[str, float]:
+def ratio_error(of_events: NDArray[Any], deliveries: NDArray[np.int64]) -> float:
+    """The standard error of a total over the deliveries, by bootstrap over the events.
+
+    Examples
+    --------
+    >>> ratio_error(np.array([4.0, 4.0]), np.array([2, 2]))
+    0.0
+    """
+    events = len(of_events)
+    drawn = draws(np.uint64(events), np.arange(RESAMPLED * events)) % np.uint64(events)
+    chosen = drawn.astype(np.int64).reshape(RESAMPLED, events)
+    totals, taken = of_events[chosen].sum(axis=1), deliveries[chosen].sum(axis=1)
+    return float((totals / np.maximum(taken, 1)).std())
+
+
+def of_cell(outcome: Outcome, peer: NDArray[np.int64], event_size: int) -> dict[str, float]:
     """The metrics of the events of one cell, each of which matches another subscriber than its publisher.
 
     The hit ratio gives every event the same weight; ratios of messages are totals over totals. Loads of
@@ -54,7 +74,7 @@ def of_cell(outcome: Outcome, peer: NDArray[np.int64], d: int) -> dict[str, floa
     deliveries = max(float(outcome.deliveries.sum()), 1.0)
     hops = outcome.hops[outcome.deliveries > 0]
     control = outcome.control if outcome.control.size else np.zeros_like(outcome.messages)
-    size = event_bytes(d) * outcome.messages + ACK * outcome.acks + (HEADER + NAME) * control
+    size = event_size * outcome.messages + ACK * outcome.acks + (HEADER + NAME) * control
     found = {
         "events": float(events),
         "hit_ratio": hit_ratio(outcome),
@@ -63,6 +83,8 @@ def of_cell(outcome: Outcome, peer: NDArray[np.int64], d: int) -> dict[str, floa
         "bytes_per_event": float(size.mean()),
         "bytes_per_delivery": float(size.sum() / deliveries),
         "messages_per_delivery": outcome.messages_per_delivery,
+        "copies_per_delivery": float(outcome.messages.sum() / deliveries),
+        "control_per_delivery": float((outcome.acks + control).sum() / deliveries),
         "duplicates_per_event": float(outcome.duplicates.mean()),
         "spam_per_event": float(outcome.spam.mean()),
         "spam_per_delivery": float(outcome.spam.sum() / deliveries),
@@ -70,6 +92,8 @@ def of_cell(outcome: Outcome, peer: NDArray[np.int64], d: int) -> dict[str, floa
         "failed_per_event": float(outcome.failed.mean()),
         "sent_by_uninterested_per_event": float(outcome.parasitic.mean()),
     }
+    for name, of_events in (("messages", outcome.billed), ("bytes", size)):
+        found[f"{name}_per_delivery.error"] = ratio_error(of_events, outcome.deliveries)
     if hops.size:
         found |= {"hops_to_last_match": float(hops.mean()), "hops_max": float(hops.max())}
     if outcome.times is not None:

@@ -8,17 +8,17 @@ from pathlib import Path
 import pandas as pd
 
 from sims.compare.plan import Plan
-from sims.compare.summary import COLUMNS, is_between, summary
+from sims.compare.summary import is_between, rule_of, summary
 from sims.report.html import Page
 
 HOW = (
     "Every system gets the same subscribers, the same events in the same order from the same publishers, the "
     "same crashed peers and the same loss rate. A system's own upkeep is run and billed; nothing the "
-    "simulator knows helps a protocol. Costs are shown at each system's *working point*: the setting with "
-    "the fewest messages among those that deliver 99 % with 5 % of the messages lost, chosen with other "
-    "events by the lower end of the confidence interval. A system that does not deliver 99 % is shown with "
-    "what it delivers at best; its costs cannot be compared with others'. "
-    "What each system knows and how each cost is counted is told in docs/compare.md."
+    "simulator knows helps a protocol. Each system is shown at its *working point*, the cheapest of its "
+    "settings that deliver {rule}, chosen with other events by the lower end of the confidence interval, and "
+    "as it is by default. One that does not deliver that is shown with what it delivers at best; its costs "
+    "cannot be compared with others'. What each system knows and how each cost is counted is told in "
+    "docs/compare.md."
 )
 
 
@@ -30,7 +30,7 @@ def write_page(
         "What a topic costs, what a range costs",
         f"{plan.subscribers:,} subscribers, {plan.events} events, {plan.seeds} seeds",
     )
-    page.heading("Finding").text("\n\n".join(sentences)).text(HOW)
+    page.heading("Finding").text("\n\n".join(sentences)).text(HOW.format(rule=rule_of(table)))
     family = [world for world in plan.worlds if is_between(world)]
     for world in plan.worlds:
         if world not in family:
@@ -46,8 +46,10 @@ def write_page(
 
 
 def _table(page: Page, table: pd.DataFrame, world: str) -> None:
-    rows = [{name: row[name] for name in COLUMNS} for row in summary(table, world)]
-    page.table(rows, "Means over seeds ± half of the 95 % confidence interval, without faults.")
+    fault = rule_of(table).faults[0]
+    page.table(
+        summary(table, world), f"Means over seeds ± half of the 95 % confidence interval, with {fault}."
+    )
 
 
 def _figures(page: Page, drawn: Sequence[tuple[Path, str]]) -> None:

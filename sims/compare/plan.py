@@ -36,6 +36,7 @@ class Unit:
     seconds: float
     choosing: int = 0
     network: str = ""
+    rule: str = ""
 
     @property
     def key(self) -> str:
@@ -52,7 +53,8 @@ class Unit:
         files = [interests_digest(self.world), network_digest(self.network)]
         digest = key_of(RUN, _own_code(self.system) if is_plugin(self.system) else "", files, asdict(self))
         name = "-".join(
-            "".join(c if c.isalnum() else "_" for c in text) for text in (self.world, self.system)
+            "".join(c if c.isalnum() else "_" for c in text)
+            for text in (self.world, entrant(self.system).name)
         )
         return f"{name}-{self.seed}-{digest[:8]}"
 
@@ -63,8 +65,10 @@ def _own_code(name: str) -> str:
     return file_digest(Path(file)) if file else ""
 
 
-def _entrants(world: str) -> tuple[str, ...]:
-    return entrants_of(world.partition(" ")[0])
+def _entrants(world: str, only: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that enter a world, or those asked for that can: an encoding on another engine has to be."""
+    kind = world.partition(" ")[0]
+    return tuple(name for name in only if kind in entrant(name).able) if only else entrants_of(kind)
 
 
 def worlds_of(
@@ -110,6 +114,8 @@ class Plan:
         Your own systems, `module:Class`, which take part in every world besides the built-in ones.
     network : str
         How long messages take, see `sims.compare.network`; hops are counted if empty.
+    rule : str
+        Which setting a system is shown with (`Rule.text`).
     only : tuple of str
         Names of the systems that take part; all if empty.
     seconds : float
@@ -126,6 +132,7 @@ class Plan:
     choosing: int = 0
     own: tuple[str, ...] = ()
     network: str = ""
+    rule: str = ""
     only: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -143,11 +150,7 @@ class Plan:
 
     def check(self) -> None:
         """Build the first seed's worlds, so that a user's mistake is known before anything runs."""
-        known = {name for world in self.worlds for name in _entrants(world)}
-        for name in self.only:
-            if name not in known:
-                raise InputError(f"only = {name!r}: expected one of {', '.join(map(repr, sorted(known)))}")
-        for name in self.own:
+        for name in (*self.only, *self.own):
             entrant(name)
         for world in self.worlds:
             build_world(world, self.subscribers, self.events, self.probes, self.seed, self.choosing)
@@ -160,10 +163,18 @@ class Plan:
         >>> len(Plan(("between 0", "between 1"), seeds=3).units()) == 18
         True
         """
-        size = (self.subscribers, self.events, self.probes, self.seconds, self.choosing, self.network)
+        size = (
+            self.subscribers,
+            self.events,
+            self.probes,
+            self.seconds,
+            self.choosing,
+            self.network,
+            self.rule,
+        )
         return [
             Unit(world, system, seed, *size)
             for seed in range(self.seed, self.seed + self.seeds)
             for world in self.worlds
-            for system in (*(s for s in _entrants(world) if s in (self.only or (s,))), *self.own)
+            for system in (*_entrants(world, self.only), *self.own)
         ]

@@ -16,6 +16,7 @@ import pyarrow as pa
 from sims.compare.network import network_of
 from sims.compare.plan import RUN, Unit
 from sims.compare.unit import measure
+from sims.compare.worlds import Rule
 from workloads.spark.tasks import Spark
 from workloads.sweeps import scheduler
 
@@ -53,7 +54,9 @@ def measured(settings: Mapping[str, Any]) -> pa.Table:
     """The values of a unit, and in their metadata the fingerprint of the world that it saw."""
     unit = Unit(**settings)
     size = (unit.subscribers, unit.events, unit.probes, unit.seconds, unit.choosing)
-    digest, rows = measure(unit.world, unit.system, unit.seed, *size, network_of(unit.network))
+    digest, rows = measure(
+        unit.world, unit.system, unit.seed, *size, network_of(unit.network), Rule.of(unit.rule)
+    )
     return _table(rows).replace_schema_metadata({"digest": digest})
 
 

@@ -1,11 +1,11 @@
-"""Each system in one line: what it costs at its working point, and why a number is missing.
+"""Each system at its working point and as it is by default: what it costs, and why a number is missing.
 
-A system's *working point* in a world is the knob with the fewest messages among those that deliver `GOOD` of
-all deliveries with 5 % of the messages lost: the lower end of the 95 % confidence interval of the hit ratio,
-over a thousand events and all seeds, is at least `GOOD`. Costs are measured with other events. A system of
-which no knob delivers that much is shown at the knob that delivers most, and is not compared with others.
-Working points are not chosen without faults: a ring would then need no shortcuts and gossip hardly any
-duplicates, with which nobody would run them.
+A system's *working point* in a world is, of the settings that a rule allows (`sims.compare.worlds.Rule`),
+the one with the least cost. Usually these are the settings that deliver 99 % with 5 % of the messages lost,
+and with 10 % of the peers crashed and nothing repaired: the lower end of the 95 % confidence interval of the
+hit ratio, over a thousand events and all seeds, under each of the faults; and the last subscriber has an
+event within a budget. Costs are measured with other events, under the first of the faults. A system of which
+no setting does is shown at the one that delivers most, and is not compared with others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from sims.compare.worlds import CRASH, GOOD, NONE, WORKING
+from sims.compare.worlds import Fault, Rule
 
 BUILT = {
     "links": "links.mean",
@@ -32,31 +32,26 @@ BUILT = {
     "seconds to heal": "heal_seconds",
     "upkeep bit/s": "upkeep_bits_per_second",
 }
-CRASHED = "crashed_hit_ratio"  # the hit ratio with `CRASH`, and nothing repaired
 PUBLISHED = {
-    "hit ratio": "hit_ratio",
-    f"hit ratio, {CRASH}": CRASHED,
-    "messages per event": "messages_per_event",
-    "per delivery": "messages_per_delivery",
-    "bytes per event": "bytes_per_event",
+    "complete": "complete",
+    "copies per delivery": "copies_per_delivery",
+    "control messages": "control_per_delivery",
     "bytes per delivery": "bytes_per_delivery",
+    "messages per event": "messages_per_event",
+    "bytes per event": "bytes_per_event",
     "duplicates": "duplicates_per_event",
     "spam": "spam_per_event",
     "hops": "hops_to_last_match",
     "ms": "ms_median",
     "ms, p99": "ms_p99",
-    "ms, max": "ms_max",
     "last ms": "last_ms_median",
     "last ms, p99": "last_ms_p99",
-    "last ms, max": "last_ms_max",
 }
-REACHES = "99 % with 5 % lost"
-HEALED = "seeds healed"
-COLUMNS = ["system", "knob", REACHES, *PUBLISHED, *BUILT, HEALED, "notes"]
+DEFAULT, HEALED = "default", "seeds healed"
 
 
 class WorkingPoint(NamedTuple):
-    """A knob, and what it delivers under the fault it was chosen for.
+    """A knob, and what it delivers under the fault under which it delivers least.
 
     Attributes
     ----------
@@ -64,17 +59,26 @@ class WorkingPoint(NamedTuple):
     hit, low : float
         Hit ratio, and the lower end of its confidence interval.
     reached : bool
-        Whether that is enough.
+        Whether the rule allows it.
+    why : str
+        Otherwise what it lacks.
     """
 
     knob: str
     hit: float
     low: float
     reached: bool
+    why: str = ""
 
     def __str__(self) -> str:
         """Yes, or how much at best."""
-        return "yes" if self.reached else f"no, {self.hit:.3f} at best"
+        return "yes" if self.reached else f"no, {self.why}"
+
+
+def rule_of(table: pd.DataFrame) -> Rule:
+    """The rule of a comparison, the usual one of a table that was read from a file."""
+    rule: Rule = table.attrs.get("rule", Rule())
+    return rule
 
 
 def value(
@@ -89,19 +93,15 @@ def value(
     return None if found.empty else found.iloc[0]
 
 
-def cost(table: pd.DataFrame, world: str, system: str, metric: str) -> pd.Series | None:
-    """The cell of a metric at a system's working point."""
-    return _cost_at(table, world, system, metric, working_point(table, world, system))
-
-
-def _cost_at(
-    table: pd.DataFrame, world: str, system: str, metric: str, point: WorkingPoint | None
+def cost(
+    table: pd.DataFrame, world: str, system: str, metric: str, knob: str = "", fault: Fault | None = None
 ) -> pd.Series | None:
-    """The cell of a metric at a working point; metrics of the overlay, without events, have no knob."""
-    is_built = metric.startswith(("links", "memory", "upkeep", "converge", "heal"))
-    knob = "" if point is None or is_built else point.knob
-    fault = CRASH if metric == CRASHED else NONE
-    return value(table, world, system, metric.removeprefix("crashed_"), knob, *fault)
+    """The cell of a metric at the working point, or with another knob, under the rule's first fault."""
+    if metric.startswith(("links", "memory", "upkeep", "converge", "heal")):
+        return value(table, world, system, metric)  # of the overlay, without events
+    point = None if knob else working_point(table, world, system)
+    knob = knob if point is None else point.knob
+    return value(table, world, system, metric, knob, *(fault or rule_of(table).faults[0]))
 
 
 def ends(cell: pd.Series | None) -> tuple[float, float, float]:
@@ -126,48 +126,63 @@ def is_between(world: str) -> bool:
 
 
 def working_point(table: pd.DataFrame, world: str, system: str) -> WorkingPoint | None:
-    """The cheapest knob that delivers enough with some messages lost, else the one that delivers most."""
-    here = table[
-        (table.world == world) & (table.system == system) & (table.loss == WORKING.loss)
-        & (table.crashed == WORKING.crashed)
-    ]  # fmt: skip
-    chosen = here[here.metric == "choosing_hit_ratio"].set_index("knob")
-    if chosen.empty:
+    """The cheapest knob that the rule allows, else the one that delivers most."""
+    rule = rule_of(table)
+    own = table[(table.world == world) & (table.system == system)]
+    under = [own[(own.loss == fault.loss) & (own.crashed == fault.crashed)] for fault in rule.faults]
+
+    def by_knob(metric: str, column: str = "mean") -> pd.DataFrame:
+        """A row for each knob that all faults have, a column for each fault."""
+        columns = [here[here.metric == metric].set_index("knob")[column] for here in under]
+        return pd.concat([each[each.index != ""] for each in columns], axis=1, join="inner")
+
+    hit, low, seeds = (by_knob("choosing_hit_ratio", column) for column in ("mean", "low", "seeds"))
+    if hit.empty:
         return None
-    cost = here[here.metric == "messages_per_event"].set_index("knob")["mean"]
     # One that only some seeds have tried was dearer than what the others chose, and has too few events.
-    chosen = chosen[chosen["seeds"] == chosen["seeds"].max()]
-    enough = chosen.index[chosen["low"] >= GOOD]
-    knob = cost[enough].idxmin() if len(enough) else chosen["mean"].idxmax()
-    row = chosen.loc[knob]
-    return WorkingPoint(str(knob), float(row["mean"]), float(row["low"]), bool(len(enough)))
+    tried = seeds.min(axis=1)
+    hit, low = (each[tried == tried.max()] for each in (hit, low))
+    late = by_knob("last_ms_median").max(axis=1).reindex(hit.index)
+    in_time = ~(late > rule.budget) if rule.budget else late.isna() | True
+    allowed = low.index[(low.min(axis=1) >= rule.good) & in_time]
+    costs = by_knob(rule.cost).mean(axis=1).reindex(allowed).dropna()
+    knob = costs.idxmin() if len(costs) else hit.min(axis=1).where(in_time, -1.0).idxmax()
+    worst, lowest = float(hit.loc[knob].min()), float(low.loc[knob].min())
+    why = f"{worst:.3f} at best" if in_time[knob] else f"{late[knob] / 1000:.3g} s to the last"
+    return WorkingPoint(str(knob), worst, lowest, bool(len(costs)), why)
+
+
+def shown(table: pd.DataFrame, world: str) -> list[tuple[str, str, WorkingPoint | None]]:
+    """What tables have a line for: each system at its working point, and as it is by default."""
+    found: list[tuple[str, str, WorkingPoint | None]] = []
+    for system in systems_in(table, world):
+        point = working_point(table, world, system)
+        found.append((system, "" if point is None else point.knob, point))
+        by_default = cost(table, world, system, "hit_ratio", DEFAULT)
+        if point is not None and point.knob != DEFAULT and by_default is not None:
+            found.append((system, DEFAULT, None))
+    return found
 
 
 def summary(table: pd.DataFrame, world: str) -> list[dict[str, str]]:
-    """A line for each system of a world."""
-    rows = []
-    for system in systems_in(table, world):
-        point, cells = _cells(table, world, system)
-        row = dict.fromkeys(COLUMNS, "—") | {"system": system}
-        if point is not None:
-            row |= {"knob": point.knob, REACHES: str(point)}
-        row |= {name: _shown(cell) for name, cell in cells.items()}
-        notes = [f"{name}: {cell.note}" for name, cell in cells.items() if cell.note]
-        if (seeds := healed(table, world, system)) is not None:
-            row[HEALED] = f"{seeds[0]} of {seeds[1]}"
+    """A line for each of `shown`, as texts."""
+    rule, rows = rule_of(table), []
+    for system, knob, point in shown(table, world):
+        row = {"system": system, "setting": knob or "—", "allowed": "—" if point is None else str(point)}
+        cells = {
+            f"hit ratio, {fault}": cost(table, world, system, "hit_ratio", knob, fault)
+            for fault in rule.faults
+        }
+        for name, metric in (PUBLISHED | BUILT).items():
+            cells[name] = cost(table, world, system, metric, knob)
+        row |= {name: _text(cell) for name, cell in cells.items()}
+        notes = [f"{name}: {cell.note}" for name, cell in cells.items() if cell is not None and cell.note]
+        seeds = healed(table, world, system)
+        row[HEALED] = "—" if seeds is None else f"{seeds[0]} of {seeds[1]}"
         unable = value(table, world, system, "unable")
         row["notes"] = "; ".join([*notes, *([] if unable is None else [str(unable.note)])])
         rows.append(row)
     return rows
-
-
-def _cells(table: pd.DataFrame, world: str, system: str) -> tuple[WorkingPoint | None, dict[str, pd.Series]]:
-    """The working point of a system, and the cells of its columns there."""
-    point = working_point(table, world, system)
-    found = {
-        name: _cost_at(table, world, system, metric, point) for name, metric in (PUBLISHED | BUILT).items()
-    }
-    return point, {name: cell for name, cell in found.items() if cell is not None}
 
 
 def healed(table: pd.DataFrame, world: str, system: str) -> tuple[int, int] | None:
@@ -177,38 +192,43 @@ def healed(table: pd.DataFrame, world: str, system: str) -> tuple[int, int] | No
 
 
 def facts(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The same as numbers, for programs: a dictionary for each world and system."""
+    """The same as numbers, for programs: a dictionary for each world, system and setting."""
     found = []
-    for world, system in table[["world", "system"]].drop_duplicates().itertuples(index=False, name=None):
-        point, cells = _cells(table, world, system)
-        row: dict[str, Any] = {"world": world, "system": system}
-        if point is not None:
-            row |= {"knob": point.knob, "reached": point.reached, "hit_ratio_chosen": point.hit}
-        for name, cell in cells.items():
-            if not np.isnan(cell["mean"]):
-                row[(PUBLISHED | BUILT)[name]] = {end: float(cell[end]) for end in ("mean", "low", "high")}
-        if (seeds := healed(table, world, system)) is not None:
-            row["seeds_healed"], row["seeds"] = seeds
-        found.append(row)
+    for world in dict.fromkeys(table.world):
+        for system, knob, point in shown(table, world):
+            row: dict[str, Any] = {"world": world, "system": system, "knob": knob}
+            if point is not None:
+                row |= {"reached": point.reached, "hit_ratio_chosen": point.hit}
+            for fault in rule_of(table).faults:
+                row[f"hit_ratio, {fault}"] = ends(cost(table, world, system, "hit_ratio", knob, fault))[0]
+            for metric in (PUBLISHED | BUILT).values():
+                cell = cost(table, world, system, metric, knob)
+                if cell is not None and not np.isnan(cell["mean"]):
+                    row[metric] = {end: float(cell[end]) for end in ("mean", "low", "high")}
+            if (seeds := healed(table, world, system)) is not None:
+                row["seeds_healed"], row["seeds"] = seeds
+            found.append(row)
     return found
 
 
-def _shown(cell: pd.Series) -> str:
+def _text(cell: pd.Series | None) -> str:
     """A mean with half of its interval."""
-    if np.isnan(cell["mean"]):
+    if cell is None or np.isnan(cell["mean"]):
         return "—"
     half = (cell.high - cell.low) / 2
     return number(cell["mean"]) + (f" ± {number(half)}" if half > 0 else "")
 
 
 def percent(share: float) -> str:
-    """A share in percent; rounded down, so that only all of it is 100 %.
+    """A share in percent; rounded down, so that only all of it is 100 %. A dash where there is none.
 
     Examples
     --------
     >>> percent(0.99999), percent(0.28512), percent(1.0)
     ('99.99', '28.5', '100')
     """
+    if np.isnan(share):
+        return "—"
     return f"{100 * share:.3g}" if share < 0.99 else f"{floor(1e4 * share + 1e-6) / 100:g}"
 
 

@@ -1,13 +1,13 @@
 """One unit of work: one system in one world with one seed, built once and put through all cells.
 
-1. Build: all peers start at once, and the overlay is stepped for `CYCLES` cycles without faults. Probes,
-   events that are not among those of the cells, are published every other cycle. The overlay has *converged*
-   when the mean of `WINDOW` hit ratios of probes is first within `TOLERANCE` of the final value. Upkeep is
-   the cost of the last `SETTLED` cycles.
-2. Choose: under the fault for which working points are chosen, other events are published. Only their hit
-   ratio is kept (`choosing_hit_ratio`, `sims.compare.search`), so no cost is measured with the events by
-   which a setting was chosen. More expensive settings than two that deliver are left out; settings that do
-   not deliver are only in the cells of `FRONTIER`.
+1. Build: all peers start at once, and the overlay is stepped without faults, for `LEAST` cycles and on while
+   the share of probes that reach everybody still rises. Probes, events that are not among those of the cells,
+   are published every other cycle. The overlay has *converged* when the mean of `WINDOW` hit ratios of probes
+   is first within `TOLERANCE` of the final value. Upkeep is the cost of the last `SETTLED` cycles.
+2. Choose: under the faults of the rule, other events are published. Only their hit ratio is kept
+   (`choosing_hit_ratio`, `sims.compare.search`), so no cost is measured with the events by which a setting
+   was chosen. More expensive settings than two that deliver are left out; settings that do not deliver are
+   only in the cells of `FRONTIER`. The system as it is by default is always among the settings shown.
 3. Cells: the faults begin, the events are published, and nothing is repaired.
 4. Heal: a share of `HEAL_CRASHED` crashes, and upkeep continues. The overlay has *healed* when the hit ratio
    of probes is within `TOLERANCE` of the value before the crash. The measure is the same for all systems and
@@ -24,16 +24,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.compare.metrics import hit_ratio, hits, of_cell, per_peer
-from sims.compare.search import Tried, search
-from sims.compare.worlds import FAULTS, FRONTIER, HEAL_CRASHED, WORKING, Fault, World, build_world
+from sims.compare.search import Trial, Tried, search
+from sims.compare.worlds import FAULTS, FRONTIER, HEAL_CRASHED, Fault, Rule, World, build_world
 from sims.rivals.base.catalogue import entrant
 from sims.rivals.base.entrants import Compared, Entrant, Knob, Unable
 from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.compiled.timing.latency import seeded
 from sub2sub.compiled.timing.settings import Timing
+from sub2sub.peers.descriptors import event_bytes
 
-CYCLES, SETTLED, HEALING = 30, 10, 24
+LEAST, MOST, SETTLED, HEALING = 30, 120, 10, 24  # cycles
 TOLERANCE, EVERY, WINDOW = 0.01, 2, 3
+USUAL = Rule()
+RISING = 0.05  # share of the probes that reach everybody, over `SETTLED` cycles
 
 
 class Row(NamedTuple):
@@ -68,6 +71,7 @@ def measure(
     seconds: float = 600.0,
     choosing: int = 0,
     timing: Timing | None = None,
+    rule: Rule = USUAL,
 ) -> tuple[str, list[Row]]:
     """All cells of one system; the fingerprint of the world it saw, and the values.
 
@@ -85,7 +89,7 @@ def measure(
         made = chosen.make(there.wanted, seed)
         made.network.timing = seeded(timing, seed)
         made.overlay.bootstrap()
-        measured = Measured(there, made, chosen)
+        measured = Measured(there, made, chosen, rule)
         rows += _build(measured, clock)
         rows += _cells(measured, clock)
         rows += _heal(measured, clock)
@@ -97,8 +101,15 @@ def measure(
 class Measured:
     """A system in a world, put under its faults."""
 
-    def __init__(self, world: World, system: Compared, entrant: Entrant) -> None:
+    def __init__(self, world: World, system: Compared, entrant: Entrant, rule: Rule = USUAL) -> None:
         self.world, self.system, self.entrant, self.peer = world, system, entrant, system.peer_of
+        self.rule, self.cycles = rule, 0
+
+    @property
+    def event_size(self) -> int:
+        """Bytes of a message with an event: the same for bytes and for milliseconds."""
+        timing = self.system.network.timing
+        return event_bytes(self.world.d) if timing is None else timing.event_bytes
 
     def publish(self, events: NDArray[np.int64], fault: Fault, knob: Knob, salt: int) -> Outcome:
         """Publish those of the events that have a publisher under this fault."""
@@ -110,33 +121,41 @@ class Measured:
             raise AssertionError(f"{self.entrant.name}: {outcome.unbalanced()} messages unaccounted for")
         return outcome
 
-    def probe(self, fault: Fault, salt: int) -> float:
-        """Hit ratio of the probes."""
+    def probe(self, fault: Fault, salt: int) -> tuple[float, float]:
+        """Hit ratio of the probes, and the share that reaches everybody."""
         network = self.system.network
         timing, network.timing = network.timing, None  # latencies do not change which peers are reached
         try:
-            return hit_ratio(self.publish(self.world.probe_events, fault, self.entrant.probe, salt))
+            found = self.publish(self.world.probe_events, fault, self.entrant.probe, salt)
         finally:
             network.timing = timing
+        return hit_ratio(found), float((found.deliveries >= found.owed).mean()) if found.owed.size else 1.0
 
 
 def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
     """Links, upkeep, cycles to converge."""
     world, system = measured.world, measured.system
     if not system.static:
-        reached, messages, sizes, own = [], [], [], []
-        for cycle in range(1, CYCLES + 1):
-            cost = system.step(cycle)
+        reached: list[float] = []
+        complete: list[float] = []
+        messages, sizes, own = [], [], []
+        while measured.cycles < LEAST or (measured.cycles < MOST and _rising(complete)):
+            measured.cycles += 1
+            cost = system.step(measured.cycles)
             messages.append(cost.messages)
             sizes.append(cost.bytes)
-            own.append(system.spent() if cycle > CYCLES - SETTLED else None)
-            if cycle % EVERY == 0:
-                reached.append(measured.probe(Fault(), cycle))
+            own.append(system.spent())
+            if measured.cycles % EVERY == 0:
+                hits, whole = measured.probe(Fault(), measured.cycles)
+                reached.append(hits)
+                complete.append(whole)
             clock.check()
         last = float(np.mean(reached[-SETTLED // EVERY :]))
         converged = EVERY * _first_cycle_at(np.array(reached), last)
+        yield _row("cycles", measured.cycles, "still rising" if _rising(complete) else "")
         yield _row("converge_cycles", converged)
         yield _row("probe_hit_ratio", last)
+        yield _row("probe_complete", float(np.mean(complete[-SETTLED // EVERY :])))
         if not np.isnan(converged):
             yield _row("build_messages.mean", sum(messages[: int(converged)]) / world.n)
         for name, spent in (("upkeep_messages", messages), ("upkeep_bytes", sizes)):
@@ -146,7 +165,8 @@ def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
         if (timing := system.network.timing) is not None:
             bits = 8 * float(np.mean(sizes[-SETTLED:])) / world.n
             yield _row("upkeep_bits_per_second", bits / timing.cycle)
-        yield from _upkeep_of_peers([counts for counts in own if counts is not None])
+            yield _row("upkeep_seconds", timing.cycle)
+        yield from _upkeep_of_peers([counts for counts in own[-SETTLED:] if counts is not None])
     else:
         for metric in ("converge_cycles", "build_messages.mean", "upkeep_messages.mean", "upkeep_bytes.mean"):
             yield _row(metric, np.nan, system.static)
@@ -167,40 +187,54 @@ def _upkeep_of_peers(counted: list[tuple[NDArray[np.int64], NDArray[np.int64]]])
                 yield _row(metric, value)
 
 
+def _rising(complete: list[float]) -> bool:
+    """Whether more events reach everybody than some time ago."""
+    span = SETTLED // EVERY
+    before, now = complete[-2 * span : -span], complete[-span:]
+    return bool(before) and bool(np.mean(now) - np.mean(before) > RISING)
+
+
 def _cells(measured: Measured, clock: _Clock) -> Iterator[Row]:
     """Every knob that may be chosen, under every fault; the others under those they were tried with."""
-    world, system = measured.world, measured.system
+    world, system, knobs, rule = measured.world, measured.system, measured.entrant.knobs, measured.rule
     choices = _choices(measured, clock, salt=5000) if world.choosing else []
     tried = {one.place: one for one in choices}
     for place, one in tried.items():
-        chosen = {"hit_ratio": one.mean, "events": float(one.hits.size), "variance": one.variance}
-        for name, value in chosen.items():
-            yield Row(str(measured.entrant.knobs[place]), *WORKING, f"choosing_{name}", value, "")
-    for number, fault in enumerate(FAULTS):
+        found = zip(rule.faults, one.means, one.events, one.variances, strict=True)
+        for fault, *values in found:
+            for name, value in zip(("hit_ratio", "events", "variance"), values, strict=True):
+                yield Row(str(knobs[place]), *fault, f"choosing_{name}", float(value), "")
+    for number, fault in enumerate(dict.fromkeys((*FAULTS, *rule.faults))):
         system.fail(world.alive(fault), fault.loss)
-        for place, knob in enumerate(measured.entrant.knobs):
-            # A hopeless knob is measured only for the figure of all knobs.
-            is_hopeless = place in tried and tried[place].hopeless and fault not in FRONTIER
-            if world.choosing and (place not in tried or is_hopeless):
+        for place, knob in enumerate(knobs):
+            # A hopeless knob is measured only for the figure of all knobs; the defaults always are.
+            is_hopeless = place in tried and tried[place].hopeless and fault not in (*FRONTIER, *rule.faults)
+            if world.choosing and knob and (place not in tried or is_hopeless):
                 continue
             outcome = measured.publish(world.events, fault, knob, salt=1000 + 100 * number + place)
-            for metric, value in of_cell(outcome, measured.peer, world.d).items():
-                yield Row(str(knob), fault.loss, fault.crashed, metric, value, "")
+            for metric, value in of_cell(outcome, measured.peer, measured.event_size).items():
+                yield Row(str(knob), *fault, metric, value, "")
             clock.check()
     system.fail(world.alive(Fault()), 0.0)
 
 
 def _choices(measured: Measured, clock: _Clock, salt: int) -> list[Tried]:
     """Find out which knobs may be chosen."""
-    knobs = measured.entrant.knobs
-    measured.system.fail(measured.world.alive(WORKING), WORKING.loss)
+    knobs, system, rule = measured.entrant.knobs, measured.system, measured.rule
 
-    def publish(place: int, events: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
-        clock.check()
-        found = measured.publish(events, WORKING, knobs[place], salt + place)
-        return hits(found), float(found.billed.mean()) if found.billed.size else 0.0
+    def publish(place: int, events: NDArray[np.int64]) -> Trial:
+        reached, costs, late = [], [], [0.0]
+        for fault in rule.faults:
+            clock.check()
+            system.fail(measured.world.alive(fault), fault.loss)
+            outcome = measured.publish(events, fault, knobs[place], salt + place)
+            cell = of_cell(outcome, measured.peer, measured.event_size)
+            reached.append(hits(outcome))
+            costs.append(cell.get(rule.cost, 0.0))
+            late.append(cell.get("last_ms_median", 0.0))
+        return Trial(reached, float(np.mean(costs)), max(late))
 
-    return search(publish, len(knobs), measured.world.choosing_events)
+    return search(publish, len(knobs), measured.world.choosing_events, rule)
 
 
 def _heal(measured: Measured, clock: _Clock) -> Iterator[Row]:
@@ -210,13 +244,13 @@ def _heal(measured: Measured, clock: _Clock) -> Iterator[Row]:
         yield _row("heal_cycles", np.nan, system.static)
         return
     fault = Fault(crashed=HEAL_CRASHED)
-    before = float(np.mean([measured.probe(Fault(), 2000 + k) for k in range(SETTLED // EVERY)]))
+    before = float(np.mean([measured.probe(Fault(), 2000 + k)[0] for k in range(SETTLED // EVERY)]))
     system.fail(measured.world.alive(fault), 0.0)
-    reached = [measured.probe(fault, CYCLES)]
-    for cycle in range(CYCLES + 1, CYCLES + HEALING + 1):
+    reached, crashed_at = [measured.probe(fault, measured.cycles)[0]], measured.cycles
+    for cycle in range(crashed_at + 1, crashed_at + HEALING + 1):
         system.step(cycle)
         if cycle % EVERY == 0:
-            reached.append(measured.probe(fault, cycle))
+            reached.append(measured.probe(fault, cycle)[0])
         clock.check()
         if not np.isnan(_first_cycle_at(np.array(reached[: -SETTLED // EVERY]), before)):
             break  # it had healed a while ago, and was followed since

@@ -15,7 +15,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from sims.compare.summary import cost, ends, family_in, is_between, systems_in, value, working_point
-from sims.compare.worlds import GOOD, WORKING, world_options
+from sims.compare.worlds import WORKING, Rule, world_options
 from sims.report.cells import Cell, share_text, table_html
 from sims.report.charts import Chart, Series, figure_html
 from sims.report.fault_words import stress_label
@@ -23,13 +23,13 @@ from sims.report.html import Page
 from sims.report.sources import Source
 from sims.report.sweeps import mean_cell
 
-COST = "messages_per_delivery"
+COST = "bytes_per_delivery"
 CRASHED = 0.3  # share of crashed peers in the summary table
 NEEDED = ("world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high")
 PUBLISHED = {
-    "messages per delivery": COST,
+    "bytes per delivery": COST,
+    "copies per delivery": "copies_per_delivery",
     "spam per delivery": "spam_per_delivery",
-    "hops to the last": "hops_to_last_match",
     "ms to the last": "last_ms_median",
 }
 BUILT = {"links per peer": "links.mean", "upkeep messages per peer and cycle": "upkeep_messages.mean"}
@@ -144,18 +144,14 @@ def _headline(table: pd.DataFrame, world: str) -> str:
             costs[system] = (ends(cost(table, world, system, COST))[0], point.knob)
     start = f"**{world_label(world)}**: "
     if not costs:
-        return f"{start}none of {len(systems)} systems delivers {share_text(GOOD)} with {_working()}."
+        return f"{start}none of {len(systems)} systems delivers {Rule()}."
     first, *others = sorted(costs, key=lambda system: costs[system][0])
     text = (
-        f"{start}**{first}** ({costs[first][1]}) needs the fewest messages per delivery, "
-        f"**{costs[first][0]:.3g}**, of the {len(costs)} of {len(systems)} systems that deliver "
-        f"{share_text(GOOD)} with {_working()}"
+        f"{start}**{first}** ({costs[first][1]}) needs the fewest bytes per delivery, "
+        f"**{costs[first][0]:,.0f}**, of the {len(costs)} of {len(systems)} systems that deliver "
+        f"{Rule()}"
     )
-    return text + (f"; next is {others[0]} with {costs[others[0]][0]:.3g}." if others else ".")
-
-
-def _working() -> str:
-    return stress_label(WORKING.loss, WORKING.crashed)
+    return text + (f"; next is {others[0]} with {costs[others[0]][0]:,.0f}." if others else ".")
 
 
 def _frontier(table: pd.DataFrame, world: str, stress: tuple[float, float], looks: dict[str, int]) -> Chart:
@@ -181,7 +177,7 @@ def _frontier(table: pd.DataFrame, world: str, stress: tuple[float, float], look
         )  # fmt: skip
     return Chart(
         f"Cost against reliability: {world_label(world)}, {stress_label(loss, crashed)}",
-        "messages per delivery", "subscribers reached", series, log_x=True, nines=True, pick="point",
+        "bytes per delivery", "subscribers reached", series, log_x=True, nines=True, pick="point",
         height=400,
         caption="Each line is a system, each point one of its settings (fan-out, shortcuts); settings that "
         "cost more and reach no more are left out. Pointing at a line shows "
@@ -210,8 +206,7 @@ def _summary(table: pd.DataFrame, world: str) -> Markup:
             notes.append(f"{system}: {unable.note}.")
     caption = (
         f"{world_label(world)}: each system at its working point, the cheapest setting that reaches "
-        f"{share_text(GOOD)} with {_working()} (else the one that then reaches most). Costs without faults; "
-        f"± spans {_interval(table)}."
+        f"{Rule()} (else the one that then reaches most). Costs with {WORKING}; ± spans {_interval(table)}."
     )
     html = table_html(rows, caption, fit=True, name=f"summary {world}")
     return html + Markup("").join(Markup('<p class="aside">{}</p>').format(note) for note in notes)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from sub2sub.errors import InputError
 from workloads.cli.common import (
     FOLDER,
     NumberRange,
@@ -17,6 +19,9 @@ from workloads.cli.common import (
     where_options,
 )
 from workloads.cli.own_tables import OwnTable, table_options
+
+if TYPE_CHECKING:
+    from sims.compare.worlds import Rule
 
 
 @click.command()
@@ -65,6 +70,20 @@ from workloads.cli.own_tables import OwnTable, table_options
     help="How long messages take: constant, uniform, log-normal, sphere, a .toml file with settings of "
     "[network], or hops to count hops only.",
 )  # fmt: skip
+@click.option(
+    "--fault", "faults", multiple=True, metavar="LOSS,CRASHED",
+    help="A system is shown with a setting that delivers under all of these faults, shares of messages lost "
+    "and of subscribers down; may be repeated.  [default: 0.05,0 and 0,0.1]",
+)  # fmt: skip
+@click.option("--deliver", default=0.99, show_default=True, metavar="SHARE", help="What it has to deliver.")
+@click.option(
+    "--budget", default=2000.0, show_default=True, metavar="MS",
+    help="Until when the last subscriber has the median event; 0 for any time.",
+)  # fmt: skip
+@click.option(
+    "--cost", default="bytes_per_delivery", show_default=True, metavar="METRIC",
+    help="Of which such a setting takes least, for example messages_per_delivery or last_ms_median.",
+)  # fmt: skip
 @allow_option
 @click.option("--seed", type=click.IntRange(0), default=1, help="The first of the seeds.")
 @click.option("--quick", is_flag=True, help="The smaller form: two to three minutes of processor time.")
@@ -93,6 +112,10 @@ def command(
     systems: tuple[str, ...],
     only: tuple[str, ...],
     network: str,
+    faults: tuple[str, ...],
+    deliver: float,
+    budget: float,
+    cost: str,
     seed: int,
     quick: bool,
     out: Path,
@@ -107,7 +130,7 @@ def command(
     """What a topic costs, what a range costs: every system on the same interests, events and faults.
 
     \b
-    Writes OUT/ with compare.parquet, .csv and .md, figures, and index.html. How each cost is counted and
+    Writes OUT/ with compare.parquet, figures, headline.md and index.html. How each cost is counted and
     what each system knows: docs/compare.md.
       sub2sub compare --quick
       sub2sub compare --quick --seed 7 --json
@@ -131,6 +154,7 @@ def command(
     plan = Plan(
         worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing, own=systems,
         network=network_text(network_named(network)), only=only,
+        rule=_rule(faults, deliver, budget, cost).text(),
     )  # fmt: skip
     if not where.asked:
         refuse_too_large_systems({unit.system for unit in plan.units()}, size)
@@ -151,3 +175,14 @@ def command(
         click.echo(sentence)
     if not quiet:
         click.echo(f"written to {out}: costs of all systems in headline.md, everything in index.html")
+
+
+def _rule(faults: tuple[str, ...], deliver: float, budget: float, cost: str) -> Rule:
+    """The rule that the options describe."""
+    from sims.compare.worlds import Fault, Rule
+
+    try:
+        pairs = tuple(Fault(*map(float, fault.split(","))) for fault in faults)
+    except (TypeError, ValueError):
+        raise InputError(f"--fault: expected two shares such as 0.05,0, got {', '.join(faults)}") from None
+    return Rule(pairs or Rule.faults, deliver, budget, cost)

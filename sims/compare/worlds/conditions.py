@@ -1,4 +1,4 @@
-"""Faults of a world: the same loss rate and the same crashed subscribers for every system.
+"""Faults of a world, the same loss rate and the same crashed subscribers for every system; and the rule.
 
 Subscribers crash in one random order, drawn once for a world: those that are down at 10 % are down at 30 %,
 too. Crashes and loss begin after the overlays are built and before the first event; nothing is repaired
@@ -7,9 +7,11 @@ before the last event has been published. Repair is measured separately (`heal`)
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-GOOD = 0.99  # what a system has to deliver to be compared with others
+from sub2sub.errors import InputError
 
 
 class Fault(NamedTuple):
@@ -31,6 +33,71 @@ class Fault(NamedTuple):
         return ", ".join(parts) or "no faults"
 
 
+@dataclass(frozen=True)
+class Rule:
+    """Which setting a system is shown with: the cheapest that delivers under all faults, in time.
+
+    Attributes
+    ----------
+    faults : tuple of Fault
+        Under each of them it delivers `good`; costs are those under the first.
+    good : float
+        Share of the deliveries, by the lower end of the confidence interval.
+    budget : float
+        Milliseconds within which the last subscriber has an event, in the median of the events, under each of
+        the faults; 0 for any time.
+    cost : str
+        The metric of which the least is taken.
+
+    Examples
+    --------
+    >>> print(Rule())
+    99 % with 5 % loss and with 10 % crashed, the last within 2 s
+    >>> Rule.of(Rule(budget=500.0).text()).budget
+    500.0
+    """
+
+    faults: tuple[Fault, ...] = (Fault(loss=0.05), Fault(crashed=0.1))
+    good: float = 0.99
+    budget: float = 2000.0
+    cost: str = "bytes_per_delivery"
+
+    def __post_init__(self) -> None:
+        shares = [share for fault in self.faults for share in fault]
+        if not self.faults or not all(0 <= share < 1 for share in [*shares, 1 - self.good]):
+            raise InputError("rule: expected faults and a share to deliver, from 0 to 1")
+        if not self.budget >= 0:
+            raise InputError(f"budget = {self.budget}: expected milliseconds, or 0 for any time")
+
+    def __str__(self) -> str:
+        """In words."""
+        faults = " and ".join(f"with {fault}" for fault in self.faults)
+        return f"{100 * self.good:g} % {faults}" + (
+            f", the last within {self.budget / 1000:g} s" if self.budget else ""
+        )
+
+    def text(self) -> str:
+        """As text, for units."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of(cls, text: str) -> Rule:
+        """The rule of such a text; the usual one of none."""
+        given = json.loads(text or "{}")
+        return cls(**{**given, "faults": tuple(Fault(*pair) for pair in given.get("faults", cls.faults))})
+
+    @property
+    def least_copies(self) -> float:
+        """Copies for each delivery that no system can do without: those that are lost have to be sent again.
+
+        Examples
+        --------
+        >>> round(Rule().least_copies, 3)
+        1.042
+        """
+        return max(self.good / (1 - fault.loss) for fault in self.faults)
+
+
 NONE = Fault()
 FAULTS = (
     NONE,
@@ -41,10 +108,5 @@ FAULTS = (
     Fault(crashed=0.5),
 )
 HEAL_CRASHED = 0.2  # the share that crashes when healing is measured
-WORKING = Fault(loss=0.05)  # what each system is tuned for
-CRASH = Fault(crashed=0.1)  # what tables and findings say of working points as well
-FRONTIER = (
-    NONE,
-    WORKING,
-    Fault(crashed=0.3),
-)  # faults under which settings that do not deliver are shown as well
+GOOD, WORKING = Rule.good, Rule.faults[0]
+FRONTIER = (NONE, WORKING, Fault(crashed=0.3))  # under which settings that do not deliver are shown as well

@@ -75,6 +75,12 @@ def entrant(name: str) -> Entrant:
     return Entrant(name, found, found.variants[variant] if variant else Variant())
 
 
+def is_known(name: str) -> bool:
+    """Whether a name is that of a shipped system or variant."""
+    base, _, variant = name.partition(", ")
+    return base in PLACES and (not variant or variant in getattr(system(base), "variants", {}))
+
+
 def _variants(name: str, found: type[Compared]) -> Iterator[str]:
     return (f"{name}, {variant}" for variant in found.variants)
 

@@ -247,6 +247,11 @@ class Entrant:
         return self.variant.worlds if self.variant.worlds is not None else self.system.worlds
 
     @property
+    def able(self) -> tuple[str, ...]:
+        """Kinds of worlds that it can enter when it is asked for."""
+        return self.worlds or self.system.worlds
+
+    @property
     def probe(self) -> Knob:
         """The knob with which convergence and healing are followed."""
         return self.variant.probe or self.system.probe

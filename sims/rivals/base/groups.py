@@ -109,7 +109,8 @@ class Seeking(Protocol):
 class GroupStack(Stack):
     """A population in groups. Members start with a contact and may ask the rendezvous for others.
 
-    With `within`, contacts are members of the same group; otherwise any peers.
+    With `within`, contacts are members of the same group; otherwise any peers, but for layers that have
+    `within` themselves.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class GroupStack(Stack):
         self.groups.refresh()
         self.asked[peers] += 1
         if self.within:
-            contacts = self._named(peers, draws(cycle_key(self.seed, STREAM, cycle), peers))
+            contacts = self._named(peers, draws(cycle_key(self.seed, STREAM, cycle), peers), self.within)
         super().admit(peers, contacts, cycle)
 
     def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
@@ -150,9 +151,9 @@ class GroupStack(Stack):
         """Messages and bytes of the last cycle, by peer: those that ask are billed for the reply as well."""
         return 2 * self._billed, (2 * HEADER + NAME + LINK) * self._billed
 
-    def _named(self, asking: Integers, bits: NDArray[np.uint64]) -> Integers:
+    def _named(self, asking: Integers, bits: NDArray[np.uint64], within: bool) -> Integers:
         """Choose contacts: live peers of the same group, or any live peers."""
-        if self.within:
+        if within:
             return self.groups.name(self.groups.of[asking], asking, self.network.alive, bits)
         live = np.flatnonzero(self.network.alive)
         if live.size < 2:
@@ -164,7 +165,7 @@ class GroupStack(Stack):
     def _name_contacts(self, layer: Seeking, cycle: int, number: int) -> None:
         asking = np.array(layer.seeking(cycle, self.network.alive), np.int64)
         bits = draws(cycle_key(self.seed, STREAM, cycle), asking, 1 + number)
-        named = self._named(asking, bits)
+        named = self._named(asking, bits, getattr(layer, "within", self.within))
         self.asked[asking] += 1
         for peer, contact in zip(asking.tolist(), named.tolist(), strict=True):
             if contact >= 0:

@@ -53,7 +53,7 @@ class PushRules(NamedTuple):
     Attributes
     ----------
     fanout : int
-        How many of its pool a member pushes to.
+        How many members it pushes to in all, those of its pool after the eager ones.
     announce : int
         How many of its lazy links it announces an event to; -1 for all.
     period : int

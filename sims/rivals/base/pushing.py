@@ -246,8 +246,10 @@ def _take(context, key, scratch, member, sender, now, hop):
         return
     tables, rules = context.tables, context.rules
     scratch.first[member], scratch.when[member] = hop if context.clock.kind != HOPS else np.int64(now), now
-    for links, most in ((tables.eager, -1), (tables.pool, rules.fanout)):
-        count = _some(links, member, most, sender, key, scratch)
+    sent = 0
+    for links, most in ((tables.eager, np.int64(-1)), (tables.pool, rules.fanout)):
+        count = _some(links, member, most if most < 0 else max(most - sent, 0), sender, key, scratch)
+        sent += count
         for k in range(count):
             _send(context, key, scratch, PUSH, member, scratch.chosen[k], now)
     if rules.period == 0:

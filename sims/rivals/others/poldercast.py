@@ -11,7 +11,9 @@ Readings:
 - The age of a link counts from the last news of its peer. Links that are too old are dropped, and a peer that
   did not answer is not accepted for as many cycles. The paper does not say how dead peers are removed.
 - A peer that receives an event for the first time sends it to its ring neighbours, but for the one it came
-  from, and to random peers of its topic, F in all (Section 4.4).
+  from, and to random peers of its topic, F in all (Section 4.4): to the other neighbour and F - 1 random ones
+  if it came from a ring neighbour, to both and F - 2 if it came from elsewhere.
+- A peer without ring neighbours asks the rendezvous for one of its topic, as peers of the other systems do.
 - IDs are the numbers of peers, which are in the order of their sequence IDs.
 """
 
@@ -123,6 +125,15 @@ class RingsPeer(ObjectPeer):
         self.ring: dict[int, int] = {}
         self.silent: dict[int, int] = {}
 
+    def introduce(self, contact: int) -> None:
+        """Take a contact of the own topic into the ring."""
+        if contact != self.own:
+            self.ring[contact] = self.now
+
+    def seeks(self, cycle: int) -> bool:
+        """Whether to ask for a contact: at the start and from time to time, without any neighbour."""
+        return not self.ring and (self.now == 0 or (cycle + self.own) % 4 == 0)
+
     def feed(self, links: Iterable[tuple[int, int]], cycle: int) -> None:
         """Accept links of its topic."""
         self.now, oldest = cycle, cycle - self.settings.max_age
@@ -178,6 +189,8 @@ class RingsPeer(ObjectPeer):
 class Rings(ObjectLayer[RingsPeer]):
     """A ring for each group; the engine steps CYCLON and VICINITY, which supply candidates, before it."""
 
+    within = True
+
     def __init__(
         self, groups: Groups, cyclon: Cyclon, vicinity: Vicinity, settings: RingsSettings, seed: int
     ) -> None:
@@ -191,6 +204,10 @@ class Rings(ObjectLayer[RingsPeer]):
             if self.transport.alive[peer]:
                 self.peers[peer].feed(links, cycle)
         super().turns(cycle, dice)
+
+    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+        """Start peers afresh: their contacts are CYCLON's, who may have other topics."""
+        super().join(peers, np.full(len(peers), -1), cycle)
 
     def mates(self) -> Iterator[list[tuple[int, int]]]:
         """Links of each peer to others of its group in the views below, as (peer, stamp)."""
@@ -275,8 +292,8 @@ class PolderCast(Grouped):
         return PushTables(rows(eager), rows(near), rows([[]] * len(peers)))
 
     def rules(self, settings: RingFanout) -> PushRules:
-        """F - 2 random ones."""
-        return PushRules(fanout=settings.fanout - 2, retries=settings.retries)
+        """Ring neighbours first: F - 1 random ones for a copy from one of them, F - 2 for any other."""
+        return PushRules(fanout=settings.fanout, retries=settings.retries)
 
     def entry_bytes(self, kind: str) -> int:
         """Links within a topic include an ID and the topic."""

@@ -18,7 +18,7 @@ def compare(out: Path, *options: str) -> Result:
     return CliRunner().invoke(main, ["compare", "--out", str(out), *TINY, *options])
 
 
-def test_a_comparison_is_a_run_folder_with_its_table_in_three_forms(tmp_path: Path) -> None:
+def test_a_comparison_is_a_run_folder_with_its_table(tmp_path: Path) -> None:
     names = ("sub2sub", "sub2sub, as published", "camcast", "hpmcast", "scribe", "gossipsub", "broker")
     asked = ["--world", "topics", *(word for name in names for word in ("--only", name))]
     result = compare(tmp_path / "c", *asked)
@@ -29,8 +29,6 @@ def test_a_comparison_is_a_run_folder_with_its_table_in_three_forms(tmp_path: Pa
     assert table.column_names == [
         "world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high", "seeds", "note",
     ]  # fmt: skip
-    assert (tmp_path / "c" / "compare.csv").read_text().count("\n") == table.num_rows + 1
-    assert "## topics" in (tmp_path / "c" / "compare.md").read_text()
     again = compare(tmp_path / "c", *asked, "--json")  # all units are there
     facts = json.loads(again.output)
     assert facts["findings"] == (tmp_path / "c" / "finding.txt").read_text().splitlines()

@@ -84,6 +84,16 @@ def test_upkeep_is_that_of_the_last_ten_cycles() -> None:
     assert (built["upkeep_messages.median"], built["upkeep_bytes.p99"]) == (mean, 2 * mean)
 
 
+def test_an_overlay_is_stepped_on_while_more_events_reach_everybody() -> None:
+    """After 30 cycles a rising share is no state to measure; without an end there is one."""
+    late = rows(unit._build, lambda cycle, crash: 1.0 if cycle > 36 else 0.99)
+    assert late["cycles"] == 30.0  # nothing rises yet
+    rising = rows(unit._build, lambda cycle, crash: 1.0 if cycle > 24 else 0.99)
+    assert rising["cycles"] == 44.0
+    assert rising["upkeep_messages.total"] == 100 + np.mean(range(35, 45))
+    assert rising["probe_complete"] == 1.0
+
+
 def test_links_are_those_of_all_kinds_together() -> None:
     built = rows(unit._build, lambda cycle, crash: 1.0)
     assert (built["links ring.mean"], built["links random.max"], built["links.max"]) == (3.0, 9.0, 12.0)

@@ -25,10 +25,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             cells = [("", "links.mean", 20.0), ("", "links.total", 2000.0), ("", "upkeep_messages.mean", 6.0)]
             for n, (knob, hit) in enumerate(knobs.items()):
                 cells += [(knob, "choosing_hit_ratio", hit), (knob, "hit_ratio", hit),
-                          (knob, "messages_per_delivery", COSTS[system] * (n + 1)),
+                          (knob, "bytes_per_delivery", COSTS[system] * (n + 1)),
                           (knob, "messages_per_event", 10 * COSTS[system] * (n + 1))]  # fmt: skip
-            for loss in (0.0, 0.05):
-                rows += [(world, system, knob, loss, 0.0, metric, mean, mean - 0.001, mean + 0.001, 3, "")
+            for loss, crashed in ((0.0, 0.0), (0.05, 0.0), (0.0, 0.1)):
+                rows += [(world, system, knob, loss, crashed, metric, mean, mean - 0.001, mean + 0.001, 3, "")
                          for knob, metric, mean in cells]  # fmt: skip
     names = ["world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high", "seeds", "note"]
     path = tmp_path_factory.mktemp("compare")
@@ -43,7 +43,7 @@ def test_the_page_opens_with_the_cheapest_that_is_reliable(folder: Path) -> None
     html = page.html()
     assert page.title == "Costs"
     found = html[html.index('<div class="finding">') :]
-    assert "<strong>cheap</strong> (k 1) needs the fewest messages per delivery, <strong>3</strong>" in found
+    assert "<strong>cheap</strong> (k 1) needs the fewest bytes per delivery, <strong>3</strong>" in found
     assert "of the 2 of 3 systems" in found  # the poor one is cheapest, and does not deliver
     assert "next is dear with 18" in found
     assert html.index("finding") < html.index("figure class") < html.index("<table")
@@ -53,7 +53,7 @@ def test_there_is_a_chart_for_each_world_and_fault(folder: Path) -> None:
     html = report([folder]).html()
     texts = re.findall(r'<script type="application/json">(\{"title":"Cost against.*?)</script>', html)
     charts = [json.loads(text) for text in texts]
-    assert len(charts) == 4
+    assert len(charts) == 6
     assert charts[1]["title"] == "Cost against reliability: Topics, 5 % of the messages lost"
     (dear, *_) = charts[0]["series"]
     assert (dear["label"], dear["x"], dear["y"], dear["names"]) == (

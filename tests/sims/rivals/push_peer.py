@@ -63,8 +63,10 @@ class PushPeer:
         if self.has:
             return
         self.has = True
-        yield from ((PUSH, peer) for peer in self.eager if peer != sender)
-        yield from ((PUSH, peer) for peer in self._some(self.pool, self.rules.fanout, sender))
+        eager = [peer for peer in self.eager if peer != sender]
+        yield from ((PUSH, peer) for peer in eager)
+        more = max(self.rules.fanout - len(eager), 0)
+        yield from ((PUSH, peer) for peer in self._some(self.pool, more, sender))
         if self.rules.period:
             self.beats = self.rules.windows if self.lazy else 0
         else:
