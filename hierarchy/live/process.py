@@ -26,6 +26,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
+from typing import ClassVar
 
 from hierarchy.camcast.community import (
     Event,
@@ -82,6 +83,8 @@ class Process(Host):
     insecure
         As of `sub2sub.live.Node`.
     """
+
+    events: ClassVar = (m.Event,)
 
     def __init__(
         self,
@@ -168,10 +171,6 @@ class Process(Host):
     def unreachable_from(self, core: Member, to: Contact, message: Message) -> list[Send]:
         """Tell a member what could not be sent."""
         return list(core.unreachable(to, message, self.draws()))
-
-    def is_unanswered(self, message: Message) -> bool:
-        """Whether it is an event: where a community is small, it may have one way to go."""
-        return isinstance(message, m.Event)
 
     def core_for(self, frame: Frame) -> Member | None:
         """The member a frame is for; a question to the gateway is for any member that can answer it."""

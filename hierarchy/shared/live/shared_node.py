@@ -108,10 +108,6 @@ class SharedNode(Node):
         self.topics = topics
         self.followed: list[TopicSubscription] = []
 
-    def is_unanswered(self, message: Any) -> bool:
-        """Whether it is an event that goes by tables; along the rings events are acknowledged."""
-        return isinstance(message, t.Routed)
-
     def new_id(self, topical: bool = False) -> int:
         """A sequence ID whose last bit says whether its subscription is a topic's.
 

@@ -68,7 +68,7 @@ class Channel(asyncio.Protocol):
     waiting : FrameQueue
         Frames to be sent.
     unheard : Unheard
-        The last frames sent, of those that have no answer.
+        The last events sent.
     sent : int
         Frames so far.
     heard : float
@@ -116,9 +116,13 @@ class Channel(asyncio.Protocol):
         return self._identity
 
     def connection_lost(self, error: Exception | None) -> None:
-        """End; if it is not this end that closed it, what was sent last may not have arrived."""
+        """End; if it is not this end that closed it, events that were sent last are sent once more."""
         if not self.closed:
-            self._report(self.unheard.take(self._loop.time()))
+            lost = self.unheard.take(self._loop.time())
+            self.close()
+            for posted in lost:
+                if self.address and posted.failed:
+                    self.owner.post(self.address, posted.data, posted.failed)
         self.close()
 
     def close(self) -> None:
@@ -137,17 +141,17 @@ class Channel(asyncio.Protocol):
         self.arrived.forget_frame()
         self.owner.lost(self)
 
-    def post(self, data: bytes, failed: Failed = None, unanswered: bool = False) -> bool:
+    def post(self, data: bytes, failed: Failed = None, again: bool = False) -> bool:
         """Send a frame; return False if the connection is closed or its reader too slow.
 
-        One that nobody answers has failed, too, if the connection ends soon after.
+        One that is `again` is sent once more if the connection ends soon after.
         """
         if self.closed:
             return False
         self._posted = self._loop.time()
         self.sent += 1
         self._unanswered += 1
-        posted = Posted(data, failed, unanswered)
+        posted = Posted(data, failed, again)
         if self._is_writable:
             self._write([posted])
         elif not self.waiting.add(posted):
@@ -252,7 +256,7 @@ class Channel(asyncio.Protocol):
         counts["frames out"] += len(frames)
         counts["bytes out"] += len(data)
         for posted in frames:
-            if posted.unanswered:
+            if posted.again:
                 self.unheard.note(posted, self._loop.time())
 
     def _report(self, frames: Iterable[Failed]) -> None:

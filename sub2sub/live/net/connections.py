@@ -108,10 +108,10 @@ class Connections:
         if self._server:
             await self._server.wait_closed()
 
-    def post(self, to: Address, data: bytes, failed: Callable[[], None], unanswered: bool = False) -> None:
+    def post(self, to: Address, data: bytes, failed: Callable[[], None], again: bool = False) -> None:
         """Send a frame; `failed` is called, later, if that is known not to have worked.
 
-        Of a frame that is `unanswered`, `failed` is also called if its connection ends soon after.
+        With `again` it is sent once more if its connection ends soon after.
         """
         loop = asyncio.get_running_loop()
         channel = self._outgoing.get(to)
@@ -122,7 +122,7 @@ class Connections:
                 return
             channel = self._open(to, pause)
         self._outgoing.move_to_end(to)
-        if not channel.post(data, failed, unanswered):
+        if not channel.post(data, failed, again):
             self.counts["slow"] += 1
             loop.call_soon(failed)
 

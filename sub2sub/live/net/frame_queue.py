@@ -2,9 +2,9 @@
 
 A frame waits while its connection is opened, or while the other end does not read. A frame that was written
 may be lost: where the other node has restarted while the network was cut, the connection looks open, and is
-reset by the first frame that arrives there. An unanswered request is asked again; for a frame that nobody
-answers, the end of the connection is the only sign. So these are remembered for as long as a connection may
-take to open: a frame that is reset is reset sooner.
+reset by the first frame that arrives there. An unanswered request is asked again; for an event, which may
+have one way to go, the end of the connection is the sign. So events are remembered for as long as a
+connection may take to open (one that is reset is reset sooner), and sent once more.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ TOGETHER = 1 << 16  # bytes written at once
 
 
 class Posted(NamedTuple):
-    """A frame to send, what to call if that fails, and whether it has no answer."""
+    """A frame to send, what to call if that fails, and whether it is sent once more if it may be lost."""
 
     data: bytes
     failed: Failed = None
-    unanswered: bool = False
+    again: bool = False
 
 
 class FrameQueue:
@@ -66,20 +66,17 @@ class FrameQueue:
 
 
 class Unheard:
-    """The last frames written that nobody answers: of `Limits.connect` seconds, and no more than may wait.
+    """The last frames written that may be lost: of `Limits.connect` seconds, and no more than may wait.
 
     What comes back meanwhile says nothing: it may have been sent before they arrived.
 
     Examples
     --------
-    >>> lost = []
     >>> unheard = Unheard(Limits(connect=3.0, queue=2))
-    >>> for second in (0.0, 5.0, 6.0, 7.0):
-    ...     unheard.note(Posted(b"frame", lambda second=second: lost.append(second)), now=second)
-    >>> for failed in unheard.take(now=9.5):
-    ...     failed()
-    >>> lost  # the others are too old, or too many
-    [7.0]
+    >>> for second in (0, 5, 6, 7):
+    ...     unheard.note(Posted(bytes([second])), now=second)
+    >>> [posted.data for posted in unheard.take(now=9.5)]  # the others are too old, or too many
+    [b'\x07']
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -96,9 +93,9 @@ class Unheard:
         while len(self) > self.limits.queue or (len(self) > 1 and self.held > self.limits.queue_bytes):
             self.held -= len(self._frames.popleft()[1].data)
 
-    def take(self, now: float) -> list[Failed]:
-        """Remove all frames, as the connection has ended; return what to call."""
-        lost = [posted.failed for when, posted in self._frames if now - when <= self.limits.connect]
+    def take(self, now: float) -> list[Posted]:
+        """Remove all frames, as the connection has ended; return those that may be lost."""
+        lost = [posted for when, posted in self._frames if now - when <= self.limits.connect]
         self._frames.clear()
         self.held = 0
         return lost

@@ -13,7 +13,7 @@ import random
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Coroutine, Hashable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from sub2sub.errors import InputError
 from sub2sub.live.net.connections import Address, Channel, Connections
@@ -69,6 +69,8 @@ class Host(ABC):
 
     Attributes
     ----------
+    events : tuple of type
+        The messages that carry events: one is sent once more if its connection ends soon after.
     address : (host, port)
     cores : dict
         By their IDs.
@@ -77,6 +79,8 @@ class Host(ABC):
     identity : bytes or None
         What the IDs of its cores are bound to (`sub2sub.live.net.identity`).
     """
+
+    events: ClassVar[tuple[type[Any], ...]]
 
     def __init__(
         self,
@@ -174,10 +178,6 @@ class Host(ABC):
         """Take a frame that is for no core, and for no request; it is counted and ignored."""
         self.connections.counts["ignored"] += 1
 
-    def is_unanswered(self, message: Any) -> bool:
-        """Whether a message has no answer, and a core would send it again if it may not have arrived."""
-        return False
-
     def fresh_seed(self) -> int:
         """A seed for the draws of one tick or message: always the same if a seed was given, else a new one.
 
@@ -205,7 +205,7 @@ class Host(ABC):
         if to.address == self.address:
             self._inside.post(data)
         else:
-            self.connections.post(to.address, data, failed, self.is_unanswered(message))
+            self.connections.post(to.address, data, failed, isinstance(message, self.events))
 
     async def request(self, to: Any, message: Any) -> Any | None:
         """Send a request in the host's own name; None if it is not answered."""

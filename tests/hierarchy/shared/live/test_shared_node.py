@@ -58,7 +58,7 @@ def test_one_overlay_carries_topics_and_ranges_and_each_publication_chooses_its_
     live_virtually(story)
 
 
-def test_an_event_by_tables_into_a_connection_that_is_reset_is_sent_again() -> None:
+def test_an_event_by_tables_into_a_connection_that_is_reset_is_sent_once_more() -> None:
     """Its other end has returned with the network cut; nobody acknowledges such an event."""
     network, here, there = Network(1), ("127.0.0.1", 7000), ("127.0.0.2", 7000)
 
@@ -81,10 +81,10 @@ def test_an_event_by_tables_into_a_connection_that_is_reset_is_sent_again() -> N
 
         await one.start(send(1))
         other.crash(silent=True)
-        await network.machine(there[0]).start(begin(there))
-        assert own._tries == {}
+        returned = await network.machine(there[0]).start(begin(there))
         await one.start(send(2))
-        assert own._tries == {(bytes([2]) * 16, 9): 1}
+        assert returned.counts["ignored"] == 1  # it is for a peer of the node's earlier life
+        assert own._tries == {}
 
     VirtualLoop(network).run(story())
 
