@@ -62,6 +62,11 @@ class Commands(Suggesting):
             return super().invoke(context)
         except InputError as error:
             text, code = str(error), 2
+        except click.UsageError as error:
+            if isinstance(error, click.exceptions.NoArgsIsHelpError):
+                raise
+            command = error.ctx.command_path if error.ctx else "sub2sub"
+            text, code = f"{' '.join(error.format_message().split())} ({command} --help)", 2
         except KeyboardInterrupt:
             text, code = "interrupted", 130
             # With `python -m`, an interrupt that came while Python executed a string (as `dataclass` does)

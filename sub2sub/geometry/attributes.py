@@ -109,8 +109,9 @@ class Int(_Number):
     high: int = EXACT
 
     def __post_init__(self) -> None:
-        if not -EXACT <= self.low <= self.high <= EXACT:
-            raise InputError(f"Int: expected low <= high within ±2^53, got {self.low}, {self.high}")
+        whole = self.low == np.floor(self.low) and self.high == np.floor(self.high)
+        if not (whole and -EXACT <= self.low <= self.high <= EXACT):
+            raise InputError(f"Int: expected integers low <= high within ±2^53, got {self.low}, {self.high}")
 
     @property
     def expected(self) -> str:

@@ -39,8 +39,23 @@ def _refuse(bad: NDArray[np.bool_], field: str, expected: str, found: NDArray[An
         raise InputError(f"{field} row {row}, attribute {axis}: expected {expected}, got {value}")
 
 
+def refuse_masked(values: object, field: str) -> None:
+    """Refuse a masked array in which a value is masked: NumPy would take what lies under the mask.
+
+    Examples
+    --------
+    >>> refuse_masked(np.ma.array([1, 2], mask=[False, True]), "ids")
+    Traceback (most recent call last):
+    sub2sub.errors.InputError: ids row 1: expected a value, it is masked
+    """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        row = np.argwhere(np.ma.getmaskarray(values))[0][0]
+        raise InputError(f"{field} row {row}: expected a value, it is masked")
+
+
 def _table(values: ArrayLike, field: str) -> Floats:
     """`values` as an (n, d) float64 array, converted exactly or refused."""
+    refuse_masked(values, field)
     try:
         array = np.asarray(values)
     except ValueError:

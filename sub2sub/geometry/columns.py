@@ -82,7 +82,12 @@ def _columns(rows: Any, what: str) -> dict[str, Column] | None:
             raise InputError(
                 f"{what}: expected a list of rows or columns that are arrays, {name!r} is a {kind}"
             )
-        columns[str(name)] = np.asarray(rows[name])
+        column = rows[name]
+        if isinstance(column, np.ma.MaskedArray):  # a masked value is a missing one
+            values = column.data.astype(object)
+            values[np.ma.getmaskarray(column)] = None
+            column = values
+        columns[str(name)] = np.asarray(column)
     for name, column in columns.items():
         if column.ndim != 1 or len(column) != len(next(iter(columns.values()))):
             raise InputError(f"{what}: expected columns of one length, {name!r} has shape {column.shape}")

@@ -28,6 +28,14 @@ from sub2sub.geometry.moments import Date, Timestamp
 _SHORTHAND: dict[Any, type[Attribute]] = {
     float: Float, int: Int, bool: Bool, str: String, datetime: Timestamp, date: Date,
 }  # fmt: skip
+_BY_KIND: dict[str, type[Attribute]] = {
+    "f": Float,
+    "i": Int,
+    "u": Int,
+    "b": Bool,
+    "U": String,
+    "M": Timestamp,
+}
 
 
 class Ranges(NamedTuple):
@@ -44,8 +52,8 @@ class AttributeSpace:
     ----------
     attributes : mapping of names to types
         A type is a `Float`, `Int`, `Bool`, `Enum`, `String`, `Timestamp` or `Date`; or, for short, one of
-        `float`, `int`, `bool`, `str`, `datetime`, `date`, or the list of values of an `Enum`. The order of
-        the attributes is the order of the axes.
+        `float`, `int`, `bool`, `str`, `datetime`, `date`, a NumPy type (`datetime64` are timestamps), or the
+        list of values of an `Enum`. The order of the attributes is the order of the axes.
 
     Examples
     --------
@@ -166,6 +174,10 @@ def _attribute(name: Any, given: Any) -> Attribute:
         return given
     if isinstance(given, type) and given in _SHORTHAND:
         return _SHORTHAND[given]()
+    if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):
+        kind = np.dtype(given).kind
+        if kind in _BY_KIND:
+            return _BY_KIND[kind]()
     if isinstance(given, Iterable) and not isinstance(given, str):
         return Enum(given)
     raise InputError(

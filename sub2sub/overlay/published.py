@@ -28,9 +28,11 @@ class Published:
     Attributes
     ----------
     events : Table
-        One row per event: its number and its values, `matches` (live subscriptions that match it),
-        `delivered`, `hit_ratio`, `hops` to the last delivery, `messages`, `duplicates`, `spam`, `failed`,
-        `acks`, and the subscription at which it `entered`, -1 for none.
+        One row per event: its number and its values, `matches` (live subscriptions that match it), `hosts`
+        (those that have such subscriptions), `delivered` (how many of these hosts have it: once, however
+        many subscriptions they have), `hit_ratio` (`delivered` of `hosts`), `hops` to the last delivery,
+        `messages`, `duplicates`, `spam`, `failed`, `acks`, and the subscription at which it `entered`, -1
+        for none.
     received : Table
         One row per reception: `event`, `subscription` (its row in the input), `hop`. The subscription at
         which an event entered is included, at hop 0.
@@ -75,6 +77,7 @@ class Published:
         per_event = {
             "event": np.arange(len(at)),
             **named,
+            "hosts": outcome.applications,
             **{name: getattr(outcome, name) for name in counts},
             "hit_ratio": outcome.hit_ratios,
             "entered": np.where(outcome.entry >= 0, row[outcome.entry], -1),

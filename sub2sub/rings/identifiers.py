@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.errors import InputError
+from sub2sub.geometry.boxes import refuse_masked
 
 Identifiers = NDArray[np.uint64]
 
@@ -23,6 +24,7 @@ def sequence_ids(ids: ArrayLike, count: int, own: int | None = None) -> Identifi
     >>> sequence_ids([5, 2**64 - 1], 2)
     array([                   5, 18446744073709551615], dtype=uint64)
     """
+    refuse_masked(ids, "ids")
     array = np.asarray(ids)
     if array.shape != (count,):
         raise InputError(f"ids: expected shape ({count},), got {array.shape}")

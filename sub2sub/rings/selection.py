@@ -14,6 +14,7 @@ Python for a few (`sub2sub.rings.plain`), without waiting for a compiler, and co
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,7 +95,7 @@ def select_ring(
         raise InputError(f"low, high: expected shape (d,), got {np.shape(low)}, {np.shape(high)}")
     own_low, own_high = normalise(np.atleast_2d(low), np.atleast_2d(high), ("low", "high"))
     d = own_low.shape[1]
-    if np.size(lows) == 0 and np.size(highs) == 0 and np.size(ids) == 0:
+    if all(isinstance(each, Sized) and len(each) == 0 and np.ndim(each) == 1 for each in (lows, highs, ids)):
         return RingSelection(np.empty(0, np.int64), np.empty(0, np.int64))
     low_table, high_table = normalise(lows, highs)
     n = low_table.shape[0]

@@ -8,9 +8,10 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -35,6 +36,30 @@ class _Path(click.Path):
         return super().convert(value, parameter, context)
 
 
+def _try_to_write(folder: Path) -> None:
+    """Make a folder and a file in it, and remove both; if that is impossible, it is an error."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=folder):
+            pass
+    finally:
+        for made in missing:
+            with suppress(OSError):
+                made.rmdir()
+
+
+class _Output(_Path):
+    """A folder or a file to write to: that is tried before any work is done."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        path: Path = super().convert(value, parameter, context)
+        _try_to_write(path if self.dir_okay else path.parent)
+        return path
+
+
+OUT_FILE = _Output(path_type=Path, dir_okay=False)
+OUT_FOLDER = _Output(path_type=Path, file_okay=False)
 FILE = _Path(path_type=Path, dir_okay=False)
 FOLDER = _Path(path_type=Path, file_okay=False)
 PLACE = _Path(path_type=Path)  # a file or a folder
@@ -115,6 +140,8 @@ class Address(click.ParamType[str]):
             self.fail(f"{value!r} does not exist.", parameter, context)
         if not is_elsewhere(value) and not self.exists and Path(value).is_file():
             self.fail(f"Directory {value!r} is a file.", parameter, context)
+        if not is_elsewhere(value) and not self.exists:
+            _try_to_write(Path(value))
         return str(value)
 
 
@@ -132,7 +159,7 @@ def is_elsewhere(address: str) -> bool:
 workload_option = click.option(
     "--out", type=Address(), required=True, metavar="DIR", help="Folder to write to, at any address of Spark."
 )
-out_option = click.option("--out", type=FOLDER, required=True, metavar="DIR", help="Folder to write to.")
+out_option = click.option("--out", type=OUT_FOLDER, required=True, metavar="DIR", help="Folder to write to.")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from workloads.cli import common
 @click.command()
 @click.argument("sources", nargs=-1, required=True, type=common.Address(exists=True))
 @click.option(
-    "--out", type=common.FOLDER, metavar="DIR",
+    "--out", type=common.OUT_FOLDER, metavar="DIR",
     help="Folder to write to.  [default: statistics/ in the folder described; ./statistics for several]",
 )  # fmt: skip
 @click.option("--peers", type=click.IntRange(0), default=100, help="Number of peers in the sample.")

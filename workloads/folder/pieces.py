@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,7 +112,17 @@ def refuse(what: str, against: Mapping[int, str]) -> None:
     if against:
         row, others = min(against), len(against) - 1
         more = f" ({others} more rows cannot be used)" if others else ""
-        raise InputError(f"{what}, row {row}: {against[row]}{more}")
+        raise InputError(f"{what}, {_place(what, row)}: {against[row]}{more}")
+
+
+def _place(what: str, row: int) -> str:
+    """The line of a CSV file, as an editor counts, with names of columns and empty lines; else the row."""
+    if Path(what).suffix != ".csv" or not Path(what).is_file():
+        return f"row {row}"
+    with Path(what).open(encoding="utf-8", errors="replace", newline="") as file:
+        reader = csv.reader(file)
+        lines = (reader.line_num for cells in reader if cells)
+        return f"line {next(islice(lines, row + 1, None), row)}"
 
 
 @dataclass(frozen=True)

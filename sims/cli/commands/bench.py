@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
-from workloads.cli.common import FILE, json_option, print_json, print_result
+from workloads.cli.common import OUT_FILE, json_option, print_json, print_result
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -24,7 +24,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     "--size", "sizes", type=click.IntRange(100), multiple=True, default=(10_000,),
     metavar="N", help="Subscribers; may be repeated.",
 )  # fmt: skip
-@click.option("--append", type=FILE, metavar="FILE", help="Add the results to a CSV table.")
+@click.option("--append", type=OUT_FILE, metavar="FILE", help="Add the results to a CSV table.")
 @click.option("--list", "only_list", is_flag=True, help="List what is measured.")
 @json_option
 def command(

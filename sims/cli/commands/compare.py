@@ -10,7 +10,7 @@ import click
 
 from sub2sub.errors import InputError
 from workloads.cli.common import (
-    FOLDER,
+    OUT_FOLDER,
     NumberRange,
     Where,
     allow_option,
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(0), default=1, help="The first of the seeds.")
 @click.option("--quick", is_flag=True, help="The smaller form: two to three minutes of processor time.")
 @click.option(
-    "--out", type=FOLDER, default=Path("out/compare"),
+    "--out", type=OUT_FOLDER, default=Path("out/compare"),
     help="Folder to write to; one that exists is continued.",
 )  # fmt: skip
 @click.option("--processes", type=click.IntRange(1), help="Units at the same time.  [default: one per core]")

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import FILE, FOLDER, allow_option
+from workloads.cli.common import FILE, OUT_FOLDER, allow_option
 from workloads.cli.own_tables import OwnTable, table_options
 
 LOOPBACK = "127.0.0.1"
@@ -24,7 +24,7 @@ LOOPBACK = "127.0.0.1"
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a setting, as `run` does.")
 @click.option("--table", type=FILE, help="Subscriptions: a table of your own, every row of it.")
 @table_options
-@click.option("--out", type=FOLDER, default=Path("lab"), help="Folder for saved experiments.")
+@click.option("--out", type=OUT_FOLDER, default=Path("lab"), help="Folder for saved experiments.")
 @allow_option
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; 0 takes any free one.")
 @click.option("--open/--no-open", "show", default=True, help="Open the page in a browser.")

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import click
 
-from workloads.cli.common import FILE, PLACE, NumberRange, json_option, print_json
+from workloads.cli.common import OUT_FILE, PLACE, NumberRange, json_option, print_json
 
 
 @click.command("report")
 @click.argument("folders", nargs=-1, required=True, type=PLACE, metavar="FOLDER...")
 @click.option(
-    "--out", type=FILE, metavar="FILE.html", help="Page to write.  [default: report.html in the first FOLDER]"
+    "--out",
+    type=OUT_FILE,
+    metavar="FILE.html",
+    help="Page to write.  [default: report.html in the first FOLDER]",
 )
 @click.option("--title", help="Title of the page.")
 @click.option(

@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
-from workloads.cli.common import FILE, FOLDER, json_option, print_result
+from workloads.cli.common import FILE, OUT_FOLDER, json_option, print_result
 
 if TYPE_CHECKING:
     from sims.reproduce.claims import Claim
@@ -39,7 +39,9 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
 
 @click.command("reproduce")
 @click.argument("ids", nargs=-1, shell_complete=_complete)
-@click.option("--out", type=FOLDER, help="Folder to write to.  [default: out/full; out/quick with --quick]")
+@click.option(
+    "--out", type=OUT_FOLDER, help="Folder to write to.  [default: out/full; out/quick with --quick]"
+)
 @click.option("--quick", is_flag=True, help="A smaller form, about a minute; its verdicts are marked.")
 @click.option("--seed", type=click.IntRange(0), default=1, help="The first seed.")
 @click.option("--all", "everything", is_flag=True, help="Run every experiment.")

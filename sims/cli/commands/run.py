@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
-from workloads.cli.common import FILE, FOLDER, allow_option, json_option, print_json, print_result
+from workloads.cli.common import FILE, OUT_FOLDER, allow_option, json_option, print_json, print_result
 from workloads.cli.own_tables import OwnTable, table_options
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 )
 @click.option("--table", type=FILE, help="Subscriptions: a table of your own, every row of it.")
 @table_options
-@click.option("--out", type=FOLDER, metavar="DIR", help="Folder to write to.  [default: runs/NAME]")
+@click.option("--out", type=OUT_FOLDER, metavar="DIR", help="Folder to write to.  [default: runs/NAME]")
 @click.option("--seed", type=click.IntRange(0), help="Run with this seed instead of those in the file.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted run, or extend a finished one.")
 @click.option("--overwrite", is_flag=True, help="Replace a run that exists.")

@@ -115,6 +115,43 @@ def test_a_folder_that_cannot_be_written_is_one_line() -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        "reproduce --all", "reproduce sub2sub-fig5", "run demo", "compare --quick", "sweep s.toml", "stats .",
+        "workload generate --spec uniform-1 --subscribers 5", "workload import file --key k", "lab",
+    ],
+)  # fmt: skip
+def test_an_output_folder_is_tried_before_any_work(words: str) -> None:
+    Path("s.toml").touch()
+    Path("file").touch()
+    said = refused(*words.split(), "--out", "file/r", code=1)
+    assert said == "sub2sub: [Errno 20] Not a directory: 'file/r'"
+    assert refused("report", ".", "--out", "file/r/page.html", code=1) == said
+
+
+def test_trying_a_folder_leaves_nothing_behind() -> None:
+    refused("run", "sub2sub-fig5", "--set", "cycles=x", "--out", "a/b/c")
+    assert not Path("a").exists()
+
+
+@pytest.mark.parametrize("words", ["run --bogus", "rnu", "run demo --seed x", "workload", "bench --append"])
+def test_words_that_are_not_understood_are_one_line(words: str) -> None:
+    if words == "workload":
+        assert "Usage:" in refused(words)  # nothing is asked for: all that could be
+    else:
+        assert "\n" not in refused(*words.split())
+
+
+@pytest.mark.parametrize(("line", "cells"), [(5, "c003,abc,5"), (7, "c005,9,5")])
+def test_a_row_that_cannot_be_used_is_named_as_the_editor_shows_it(line: int, cells: str) -> None:
+    lines = ["customer,low,high", "", *(f"c{k},{k},{k + 1}" for k in range(9))]
+    lines[line - 1] = cells
+    Path("orders.csv").write_text("\n".join(lines))
+    words = ("--table", "orders.csv", "--column", "price=low,high", "--out", "o")
+    assert f"orders.csv, line {line}: price" in refused("run", "sub2sub-fig5", *words)
+
+
+@pytest.mark.parametrize(
     ("words", "meant"), [("compair", "compare"), ("workload genrate", "generate"), ("live swarms", "swarm")]
 )
 def test_an_unknown_command_comes_with_the_nearest(words: str, meant: str) -> None:
