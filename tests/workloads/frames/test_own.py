@@ -132,5 +132,5 @@ def test_geofences_match_by_boxes_and_exactly(spark: Any, tmp_path: Path) -> Non
 
 def test_a_simulation_reads_a_table_without_spark(tmp_path: Path) -> None:
     (tmp_path / "o.csv").write_text("x_low,x_high\n1,2\n2,3\n5,4\n")
-    with pytest.raises(InputError, match=r"o\.csv, row 2: x: low 5.0 > high 4.0"):
+    with pytest.raises(InputError, match=r"o\.csv, line 4: x: low 5.0 > high 4.0"):
         open_stored(tmp_path / "o.csv")
