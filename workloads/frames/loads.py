@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from sub2sub.compiled.machinery.compilation import kernel
+from sub2sub.plain_numba import jitted
 from workloads.arrays import Integers
 from workloads.frames.blocks import Batches
 
@@ -59,7 +59,7 @@ def loads(rings: DataFrame) -> DataFrame:
     return divided_rows.mapInArrow(count, "subscriber long, rings long, successors long")
 
 
-@kernel
+@jitted
 def divided(subscriber, successor):
     """Links sorted by share: links of each share, their subscribers and their successors."""
     shares = 1 << _SHARE_BITS
@@ -75,7 +75,7 @@ def divided(subscriber, successor):
     return counts, subscribers, successors
 
 
-@kernel
+@jitted
 def numbered(values):
     """The distinct values, and for each value its place among them: a hash table with open addressing."""
     bits = 1
@@ -97,7 +97,7 @@ def numbered(values):
     return names[:known].copy(), number
 
 
-@kernel
+@jitted
 def distinct(owner, owners, other, others):
     """How many links each owner has, and to how many distinct others."""
     sizes, found = np.zeros(owners, np.int64), np.zeros(owners, np.int64)

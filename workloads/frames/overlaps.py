@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from sub2sub import select_ring
-from sub2sub.compiled.machinery.compilation import kernel
+from sub2sub.plain_numba import jitted
 from workloads.arrays import Floats, Integers
 from workloads.frames import blocks
 from workloads.frames.blocks import Batches
@@ -67,7 +67,7 @@ def overlaps(subscriptions: DataFrame, peers: int = 100) -> DataFrame:
     return pieces.groupBy("peer").applyInArrow(reduce, "subscriber long, overlaps long, links long")
 
 
-@kernel
+@jitted
 def overlapping(lows, highs, low, high):
     """Rows of the closed boxes that overlap a closed box."""
     found = np.empty(lows.shape[0], np.int64)

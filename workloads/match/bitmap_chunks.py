@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sub2sub.compiled.machinery.compilation import kernel
+from sub2sub.plain_numba import jitted
 
 SLOTS = 512
 _WORDS = 128
@@ -17,7 +17,7 @@ _H01 = np.uint64(0x0101010101010101)
 _U1, _U2, _U4, _U56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 
 
-@kernel
+@jitted
 def _ones(x):
     """How many bits of x are set (compilers turn this into one instruction)."""
     x = x - ((x >> _U1) & _M1)
@@ -26,7 +26,7 @@ def _ones(x):
     return np.int64((x * _H01) >> _U56)
 
 
-@kernel
+@jitted
 def _bitmaps(box, starts):
     """The boxes that contain each cut, for all attributes but the first."""
     bitmaps = np.zeros((box.shape[0], SLOTS + 1, _WORDS), np.uint64)
@@ -40,7 +40,7 @@ def _bitmaps(box, starts):
     return bitmaps
 
 
-@kernel
+@jitted
 def visit_chunk(at, box, starts, points, slots, counts, names, members):
     """Count, or list, those of at most CHUNK boxes that contain each point.
 
@@ -97,13 +97,13 @@ def visit_chunk(at, box, starts, points, slots, counts, names, members):
             listed += found
 
 
-@kernel
+@jitted
 def _lowest(x):
     """The place of the lowest bit that is set."""
     return _ones((x & (~x + _ONE)) - _ONE)
 
 
-@kernel
+@jitted
 def _list_bits(words, filled, names, out):
     """The names of the bits that are set. Most words have none and are skipped without a branch."""
     count = 0
@@ -120,7 +120,7 @@ def _list_bits(words, filled, names, out):
             place += 1
 
 
-@kernel
+@jitted
 def put_together(listed, counts, offsets, members):
     """Concatenate the members of each event from all chunks; `listed` has them chunk by chunk."""
     chunks, events = counts.shape

@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sub2sub.compiled.machinery.compilation import kernel
+from sub2sub.plain_numba import jitted
 from workloads.arrays import Floats
 
 _OCTAVES = 32
@@ -54,7 +54,7 @@ def tabulate(quantile: Callable[[float], float]) -> Floats:
     return np.rint(values * _GRID) / _GRID
 
 
-@kernel
+@jitted
 def _interpolate(table, u, out):
     last = table.shape[1] - 1
     for row in range(len(u)):
