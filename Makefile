@@ -18,7 +18,7 @@ help:
 	@echo "make test    set up, then lint, type check and test"
 	@echo "make demo    set up, then run the main job (results in out/)"
 	@echo "make docs    build the site of the docs into out/site"
-	@echo "make bench   run the benchmarks; what this machine can do goes into benchmarks/results.csv"
+	@echo "make bench   run the benchmarks"
 	@echo "make bench-compare REV=...  processor time of the whole stack beside another commit"
 	@echo "make coverage  which lines of the kernels a tour of all of them reaches, without compilation"
 	@echo "make check-indices  run all kernels compiled so that a place outside of its array is an error"
@@ -72,7 +72,6 @@ docs: $(READY)
 
 bench: $(READY)
 	@for name in overlay events matching ring_sizes; do echo "== $$name"; "$(BIN)/python" "benchmarks/$$name.py" || exit 1; done
-	"$(BIN)/sub2sub" bench --append benchmarks/results.csv
 
 # Both commits in one run, alternating.
 bench-compare: $(READY)

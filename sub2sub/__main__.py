@@ -1,4 +1,7 @@
-"""`python -m sub2sub` and the command `sub2sub`: run the command line, or say what to install for it."""
+"""`python -m sub2sub` and the command `sub2sub`: run the command line, or say what to install for it.
+
+`warm` works without it: the library alone has kernels to compile.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,10 @@ def main() -> None:
     try:
         program = import_module("sims.cli.app").main
     except ModuleNotFoundError as error:
+        if sys.argv[1:] == ["warm"]:
+            for part in import_module("sub2sub.warming").warm():
+                print(f"ready: {part}")
+            return
         sys.exit(f'sub2sub: the command line needs {error.name}: pip install "{DISTRIBUTION}[sims]"')
     program(prog_name="sub2sub")
 

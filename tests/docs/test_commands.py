@@ -23,7 +23,7 @@ from sims.cli.app import main
 from sims.config.shipped import examples
 
 ROOT = Path(__file__).parents[2]
-PARSED = ("compare", "reproduce", "live", "lab", "bench")
+PARSED = ("compare", "reproduce", "live", "lab")
 LESS = {"--subscribers": "60", "--events": "12", "--cycles": "9", "--topics": "20", "--partitions": "2"}
 SMALL = ["--set", "population.size=40", "--set", "workload.events=5"]
 TOPICS = ["--set", "cycles=9"]  # of a few subscribers nobody may want what is published

@@ -100,6 +100,10 @@ def test_the_base_environment_has_numpy_and_numba_only(installed: dict[str, Inst
     assert installed[""].run("python", "-c", code) == "['numba']\n"
 
 
+def test_the_base_environment_compiles_its_kernels_beforehand(installed: dict[str, Installed]) -> None:
+    assert installed[""].run("python", "-m", "sub2sub", "warm").count("ready: ") == 2
+
+
 @pytest.mark.parametrize(("code", "shown"), PROGRAMS, ids=range(len(PROGRAMS)))
 def test_a_program_of_the_readme_prints_what_it_shows(
     code: str, shown: str, installed: dict[str, Installed]

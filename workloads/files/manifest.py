@@ -21,7 +21,7 @@ from workloads.files.environment import machine, versions
 FORMAT = 1
 MANIFEST = "manifest.json"
 
-Kind = Literal["run", "reproduce", "compare", "sweep", "bench", "stats"]
+Kind = Literal["run", "reproduce", "compare", "sweep", "stats"]
 State = Literal["running", "interrupted", "done", "failed"]
 
 

@@ -19,7 +19,7 @@ from workloads.files.manifest import read_manifest
 from workloads.settings.documents import Document
 from workloads.settings.toml import leaves
 
-_KINDS = ("run", "compare", "bench")  # folders with the tables of one simulation
+_KINDS = ("run", "compare")  # folders with the tables of one simulation
 
 
 @dataclass(frozen=True)

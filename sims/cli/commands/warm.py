@@ -19,7 +19,7 @@ def command(as_json: bool) -> None:
     changes.
     """
     began = time.monotonic()
-    from sims.bench.warming import warm
+    from sub2sub.warming import warm
 
     ready = []
     for name in warm():

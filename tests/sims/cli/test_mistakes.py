@@ -134,7 +134,7 @@ def test_trying_a_folder_leaves_nothing_behind() -> None:
     assert not Path("a").exists()
 
 
-@pytest.mark.parametrize("words", ["run --bogus", "rnu", "run demo --seed x", "workload", "bench --append"])
+@pytest.mark.parametrize("words", ["run --bogus", "rnu", "run demo --seed x", "workload", "run --out"])
 def test_words_that_are_not_understood_are_one_line(words: str) -> None:
     if words == "workload":
         assert "Usage:" in refused(words)  # nothing is asked for: all that could be

@@ -13,7 +13,11 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from sub2sub import Links, Overlay, disseminate, find_entry, select_ring
+from sub2sub.compiled.common.links import Links
+from sub2sub.compiled.events.dissemination import disseminate
+from sub2sub.compiled.events.publishing import find_entry
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.rings.selection import select_ring
 
 
 def tiny_overlay() -> Overlay:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sims.bench import warming
+from sub2sub import warming
 from sub2sub.compiled.ring import exchange
 from sub2sub.compiled.vicinity import layer as vicinity
 
