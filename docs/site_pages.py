@@ -5,6 +5,7 @@ Links from docs/ to such a file become links to its page, or plain text if there
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -32,9 +33,32 @@ def on_files(files: Files, config: Any) -> Files:
     for source, page in PAGES.items():
         if page not in made:
             made[page] = _from_root((ROOT / source[3:]).read_text(encoding="utf-8"))
+    for path in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
+        made[f"notebooks/{path.stem}.md"] = page_of(path)
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def page_of(notebook: Path) -> str:
+    """An executed notebook as a page: its text, its code, and what that showed."""
+    parts = []
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        parts += [_result(output) for output in cell.get("outputs", ())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _result(output: Any) -> str:
+    """What a cell printed or returned; of several forms the picture, else the table, else the text."""
+    data = {kind: "".join(lines) for kind, lines in output.get("data", {}).items()}
+    if "image/png" in data:
+        return f'<img alt="" src="data:image/png;base64,{data["image/png"].strip()}">'
+    if "text/html" in data:
+        return f"<div>{data['text/html']}</div>"
+    text = "".join(output.get("text", ())) or data.get("text/plain", "")
+    return f"```text\n{text.rstrip()}\n```"
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

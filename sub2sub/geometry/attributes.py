@@ -212,6 +212,9 @@ class String:
             raise InputError("String: expected a vocabulary of strings only")
         self.vocabulary = None if strings is None else sorted(strings)
 
+    def __repr__(self) -> str:
+        return "String()" if self.vocabulary is None else f"<String of {len(self.vocabulary)} words>"
+
     @property
     def bounds(self) -> tuple[float, float]:
         """From below the first string that subscriptions may contain to above the last."""
