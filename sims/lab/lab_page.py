@@ -13,7 +13,7 @@ LAB = "sims.lab"
 OVERLAY = "sub2sub.overlay"
 _SHARED = ("draws", "spread", "plane", "ring", "player", "frames", "world")
 _CHARTS = ("download", "charts/scales", "charts/svg", "charts/draw")
-_OWN = ("field", "outline", "curves", "lab")
+_OWN = ("field", "outline", "curves", "tour", "lab")
 
 
 def lab_page(lab: Laboratory) -> str:

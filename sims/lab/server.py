@@ -43,8 +43,8 @@ class LabServer:
         The application, to be served on the loopback address.
     """
 
-    def __init__(self, lab: Laboratory) -> None:
-        self.lab = lab
+    def __init__(self, lab: Laboratory, start: bool = False) -> None:
+        self.lab, self._start = lab, start  # whether to run as soon as a browser watches
         self.running, self.rate, self.left = False, RATE, 0
         self.problem = ""
         self.took = 0.0  # seconds that the last cycle took
@@ -102,6 +102,9 @@ class LabServer:
         await socket.accept()
         view = BrowserView(self.lab)
         await socket.send_bytes(await asyncio.to_thread(view.start))
+        if self._start:
+            self.running, self._start = True, False
+            self._wake.set()
         sending = asyncio.create_task(self._send_on(socket, view))
         try:
             while True:

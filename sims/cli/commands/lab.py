@@ -84,6 +84,6 @@ def command(
         if show:
             webbrowser.open(address)
         config = uvicorn.Config(
-            LabServer(lab).app, log_level="warning", ws="websockets-sansio", access_log=False
+            LabServer(lab, start=True).app, log_level="warning", ws="websockets-sansio", access_log=False
         )
         uvicorn.Server(config).run(sockets=[listening])

@@ -1,7 +1,7 @@
 // The laboratory: what arrives is drawn, what is clicked or typed is sent.
 (() => {
   "use strict";
-  const { Curves, decodeFrame, Field, listenToField, Player, Ring, World } = globalThis.sub2sub;
+  const { Curves, decodeFrame, Field, listenToField, Player, Ring, startTour, World } = globalThis.sub2sub;
   const number = (value) => Math.round(value).toLocaleString("en");
   const percent = (share) => `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
 
@@ -20,6 +20,7 @@
       this.readColours();
       this.connect();
       this.listen();
+      startTour((role) => this.part(role));
     }
 
     part(role) {

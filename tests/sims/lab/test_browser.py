@@ -29,14 +29,14 @@ pytestmark = pytest.mark.xdist_group("browser")
 class Served:
     """A laboratory that listens on a free port of this machine."""
 
-    def __init__(self, lab: Laboratory) -> None:
+    def __init__(self, lab: Laboratory, start: bool = False) -> None:
         from sims.lab.server import LabServer
 
         self.lab = lab
         self.listening = socket.socket()
         self.listening.bind(("127.0.0.1", 0))
         self.port = self.listening.getsockname()[1]
-        config = uvicorn.Config(LabServer(lab).app, log_level="error", ws="websockets-sansio")
+        config = uvicorn.Config(LabServer(lab, start).app, log_level="error", ws="websockets-sansio")
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=lambda: self.server.run(sockets=[self.listening]), daemon=True)
         self.thread.start()
@@ -236,3 +236,25 @@ def test_nobody_else_may_talk_to_it(served: Served, origin: str | None, host: st
 
     with pytest.raises(InvalidStatus), _talk(served, origin, host):
         pass
+
+
+@needs_browser
+def test_a_laboratory_that_is_to_start_runs_when_somebody_watches_and_its_tour_can_be_dismissed(
+    chromium: Any, tmp_path: Path
+) -> None:
+    lab = Laboratory(experiment_for(None, 200, False, ["workload.events=40"]), seed=2, out=tmp_path)
+    served = Served(lab, start=True)
+    assert lab.simulation.cycle == 0
+    tab = LabTab(chromium, served)
+    tab.wait("Number(lab.cycle) > 2")
+    seen = []
+    while tab.role("tour").is_visible():
+        seen.append(tab.role("tour-text").inner_text())
+        tab.role("tour-next").click()
+    assert len(set(seen)) == 3
+    tab.page.reload()
+    tab.page.wait_for_selector("section.lab[data-ready=true]")
+    assert not tab.role("tour").is_visible()
+    assert tab.complaints == []
+    tab.context.close()
+    served.close()
