@@ -83,7 +83,7 @@ def load(name: str) -> Dataset:
     table = tomllib.loads((folder / _SPEC).read_text(encoding="utf-8"))["table"]
     types = {each: table.get("types", {}).get(each, "float") for each in table["columns"]}
     rows, events = (_read(folder / table[part]) for part in ("file", "events"))
-    wanted = {}
+    wanted: dict[str, NDArray[Any]] = {}
     for attribute, columns in table["columns"].items():
         ends = {attribute: columns} if isinstance(columns, str) else _ends(attribute, columns)
         wanted |= {end: _column(rows[column], types[attribute]) for end, column in ends.items()}
@@ -106,8 +106,7 @@ def _ends(attribute: str, columns: list[str]) -> dict[str, str]:
 
 
 def _read(file: Traversable) -> dict[str, NDArray[Any]]:
-    with file.open(encoding="utf-8", newline="") as lines:
-        head, *rows = csv.reader(lines)
+    head, *rows = csv.reader(file.read_text(encoding="utf-8").splitlines())
     return dict(zip(head, np.array(rows, object).T, strict=True))
 
 
