@@ -62,8 +62,8 @@ def _result(output: Any) -> str:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Replace links out of docs/ by links to the pages made from those files."""
-    return _LINK.sub(lambda found: _led(found[1], found[2]), markdown)
+    """Replace links out of docs/, and to notebooks, by links to the pages made from those files."""
+    return _LINK.sub(lambda found: _led(found[1], found[2]), markdown.replace(".ipynb)", ".md)"))
 
 
 def _led(text: str, target: str) -> str:
