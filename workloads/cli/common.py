@@ -170,13 +170,12 @@ class Where:
     spark: bool = False
     memory: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
-    ui: bool = False
     remote: str | None = None
 
     @property
     def asked(self) -> bool:
         """Whether an option asks for Spark."""
-        return bool(self.spark or self.master or self.memory or self.conf or self.ui or self.remote)
+        return bool(self.spark or self.master or self.memory or self.conf or self.remote)
 
     @contextmanager
     def session(self) -> Iterator[Spark]:
@@ -195,7 +194,7 @@ class Where:
 
         click.echo(f"Spark ({self.remote or self.master or 'this machine'}) starts: {what}", err=True)
         with (
-            spark_session(self.master, self.memory, self.conf, self.ui, self.remote) as spark,
+            spark_session(self.master, self.memory, self.conf, self.remote) as spark,
             progress_bars(quiet) as report,
             watched(spark, what, report),
         ):
@@ -218,13 +217,12 @@ def where_options(command: F) -> F:
         click.option(
             "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be repeated."
         ),
-        click.option("--ui", is_flag=True, help="Serve Spark's pages while it runs."),
         click.option("--remote", metavar="URL", help="Server of Spark Connect, sc://HOST:PORT."),
     ]
 
     @functools.wraps(command)
     def called(*arguments: Any, conf: tuple[str, ...], **others: Any) -> Any:
-        own = {name: others.pop(name) for name in ("master", "spark", "memory", "ui", "remote")}
+        own = {name: others.pop(name) for name in ("master", "spark", "memory", "remote")}
         return command(*arguments, where=Where(**own, conf=_settings(conf)), **others)
 
     decorated: Any = called

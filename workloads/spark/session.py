@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LOOPBACK = ("local", "spark://127.0.0.1:", "spark://localhost:")
-_ATTEMPTS = 4  # attempts at a task, as on a cluster; the default of local mode is one
 
 
 def _defaults(master: str) -> dict[str, str]:
@@ -58,18 +57,6 @@ def _is_here(master: str) -> bool:
     return master.startswith(_LOOPBACK)
 
 
-def with_attempts(master: str) -> str:
-    """A local master that repeats failed tasks; other masters unchanged.
-
-    Examples
-    --------
-    >>> with_attempts("local[*]"), with_attempts("local[2,1]"), with_attempts("spark://host:7077")
-    ('local[*,4]', 'local[2,1]', 'spark://host:7077')
-    """
-    master = "local[1]" if master == "local" else master
-    return re.sub(r"^local\[([^,\]]+)\]$", rf"local[\1,{_ATTEMPTS}]", master)
-
-
 def _already_set() -> dict[str, str]:
     """The settings of spark-submit or of the installation's spark-defaults.conf."""
     if "PYSPARK_GATEWAY_PORT" in os.environ:  # started by spark-submit
@@ -89,7 +76,6 @@ def spark_session(
     master: str | None = None,
     memory: str | None = None,
     conf: Mapping[str, str] | None = None,
-    ui: bool = False,
     remote: str | None = None,
 ) -> Iterator[SparkSession]:
     """A Spark session for a `with` block; an active session is used again.
@@ -102,13 +88,11 @@ def spark_session(
         Memory of the driver, and of each executor.
     conf : mapping, optional
         Any settings of Spark. They override those of spark-submit and of spark-defaults.conf.
-    ui : bool
-        Serve Spark's pages while the block runs; their address is printed to standard error.
     remote : str, optional
         Address of a server of Spark Connect, `sc://HOST:PORT`, instead of a master.
     """
-    if remote is not None and (master or memory or ui):
-        raise InputError("--remote: expected neither --master nor --memory or --ui with it")
+    if remote is not None and (master or memory):
+        raise InputError("--remote: expected neither --master nor --memory with it")
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -128,9 +112,7 @@ def spark_session(
     given = _already_set() | dict(conf or {})
     if memory is not None:
         given |= {"spark.driver.memory": memory, "spark.executor.memory": memory}
-    if ui:
-        given["spark.ui.enabled"] = "true"
-    master = with_attempts(master or given.get("spark.master", "local[*]"))
+    master = master or given.get("spark.master", "local[*,4]")  # four attempts at a task, as on a cluster
     if _is_here(master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -149,8 +131,6 @@ def spark_session(
             spark.sparkContext.setLogLevel("ERROR")
             if not _is_here(master):
                 workers.prepare(spark, Path(folder))
-            if ui:
-                print(f"spark: {spark.sparkContext.uiWebUrl}", file=sys.stderr)
             yield spark
         finally:
             spark.stop()

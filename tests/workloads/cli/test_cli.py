@@ -170,13 +170,13 @@ def test_settings_of_spark_are_the_callers(monkeypatch: pytest.MonkeyPatch, tmp_
 
     monkeypatch.setattr("workloads.spark.session.spark_session", session)
     generate = ("generate", "--spec", "uniform-1", "--subscribers", 10, "--out", tmp_path / "w")
-    given = ("--conf", "spark.task.cpus=2", "--conf", "spark.a=b=c", "--memory", "3g", "--ui")
+    given = ("--conf", "spark.task.cpus=2", "--conf", "spark.a=b=c", "--memory", "3g")
     for where in (("--master", "spark://host:7077", *given), ("--remote", "sc://host")):
         with pytest.raises(Stop):
             call(*generate, *where)
     assert asked == [
-        ("spark://host:7077", "3g", {"spark.task.cpus": "2", "spark.a": "b=c"}, True, None),
-        (None, None, {}, False, "sc://host"),
+        ("spark://host:7077", "3g", {"spark.task.cpus": "2", "spark.a": "b=c"}, None),
+        (None, None, {}, "sc://host"),
     ]
     with pytest.raises(InputError, match=r"--conf task\.cpus=2: expected spark\.KEY=VALUE"):
         call(*generate, "--conf", "task.cpus=2")

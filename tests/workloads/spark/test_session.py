@@ -80,7 +80,7 @@ def test_settings_come_from_the_caller_then_the_installation_then_from_us(
     (tmp_path / "log4j2.properties").write_text((CONF / "log4j2.properties").read_text())
     code = """
 from workloads.spark.session import spark_session
-with spark_session("local[1]", conf={"spark.sql.shuffle.partitions": "7"}, memory="700m") as spark:
+with spark_session("local[1,4]", conf={"spark.sql.shuffle.partitions": "7"}, memory="700m") as spark:
     names = ("shuffle.partitions", "session.timeZone", "execution.arrow.pyspark.enabled")
     print(*(spark.conf.get(f"spark.sql.{name}") for name in names))
     conf = spark.sparkContext.getConf()
