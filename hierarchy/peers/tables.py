@@ -167,8 +167,13 @@ class TablePeer:
             if oldest.stamp < now - self.settings.suspect_age:
                 yield oldest.peer
 
-    def ways(self, sender: Descriptor, step: int, now: int, dice: Dice) -> list[Link]:
+    def ways(
+        self, sender: Descriptor, step: int, now: int, dice: Dice, ring: Sequence[Link] = ()
+    ) -> list[Link]:
         """Answer question number `step` of a peer: some equals, and entries that lead to the sender's topic.
+
+        Ring neighbours are named, too. A directory has room for few subtopics, but a newcomer can go along
+        the ring of its topic to the first member.
 
         The sender is recorded only after that: in the directory, it would replace the entry that leads to its
         topic.
@@ -177,6 +182,8 @@ class TablePeer:
         places = dice.sample(ASKS + step * DRAWS + 2, len(self.equals), count)
         others = (link for link in (*self.below, *self.above) if link.peer.id != sender.id)
         ways = (link for link in others if encloses(link.peer, sender))
+        along = (link for link in ring if link.peer.id != sender.id and self.topical(link.peer))
+        ways = (*ways, *(link for link in along if encloses(link.peer, sender)))
         told = [*(self.equals[place] for place in places), *ways]
         self.heard_from(sender, now)
         return told

@@ -7,7 +7,9 @@ whether it is forwarded by CAMCAST's routing or along the rings.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.compiled.shared.layer import NestedTables
 from hierarchy.compiled.shared.points import Points
-from hierarchy.compiled.shared.routing import route_events
+from hierarchy.compiled.shared.routing import Tables, route_events, routing_tables
+from hierarchy.peers.route_choice import OTHERS, TRIES, RouteChoice, choose_route
+from hierarchy.peers.route_choice import STREAM as ASKING
 from hierarchy.peers.settings import CamcastRoute, SharedSettings
 from hierarchy.peers.tables import EAGER
 from sub2sub.compiled.common.growth import Renumbering
@@ -30,6 +34,7 @@ from sub2sub.geometry.space import AttributeSpace
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.published import Published
+from sub2sub.peers.draws import Dice
 from sub2sub.peers.settings import DisseminationSettings
 
 if TYPE_CHECKING:  # an overlay needs its ranges, not its code
@@ -195,6 +200,70 @@ class SharedOverlay(Overlay):
         published = Published.of(self.population, self.network, found, outcome, given)
         return RoutedEvents(**vars(published), not_ready=np.flatnonzero(~ready))
 
+    def choose_routes(self, events: Any, at: ArrayLike) -> list[RouteChoice]:
+        """The route by which each publisher would send its event, and why (`hierarchy.peers.route_choice`).
+
+        Parameters
+        ----------
+        events : (m, d) array_like
+            As for `publish`.
+        at : (m,) array_like of int
+            The subscription that publishes each event.
+
+        Examples
+        --------
+        >>> lows, highs = [[0.0]] * 9 + [[2.0]] * 9, [[9.0]] * 9 + [[3.0]] * 9
+        >>> SharedOverlay(Population.of(lows, highs), seed=1).run(20).choose_routes([[2.0]], [9])[0].why
+        'communities of 9, 9: 7 copies besides their rings, 18 along the rings of all'
+        """
+        found, _ = self._points(events)
+        publishers = self._peers(at, len(found))
+        camcast, rings = CamcastRoute(), DisseminationSettings()
+        tables, _ = routing_tables(self, camcast)
+        lows, highs = self.population.ranges()
+        ready = self.ready() & (self.network.alive == 1)
+        choices = []
+        for point, peer in zip(found, publishers.tolist(), strict=True):
+            if not ready[peer] or not self._are_members(point[None], np.array([peer]))[0]:
+                choices.append(RouteChoice(rings, "the publisher is no member of the topic, or not ready"))
+                continue
+            known = self._known_to(peer)
+            known = known[self.topical[known] == 0]
+            sees_ranges = bool(np.any(np.all((lows[known] <= point) & (point <= highs[known]), axis=1)))
+            ask = partial(self._sizes_above, tables, peer)
+            choices.append(choose_route(float(tables.size[peer]), sees_ranges, ask, camcast, rings))
+        return choices
+
+    def _known_to(self, peer: int) -> NDArray[np.int64]:
+        """The peers in all views of one peer."""
+        links = Links.of(self)
+        near = links.near[peer, : links.near_size[peer]] & 0xFFFFFFFF
+        random = links.random[peer, : links.random_size[peer]] & 0xFFFFFFFF
+        start = links.ring_start[peer]
+        ring = links.ring_peer[start : start + links.ring_size[peer]]
+        return np.concatenate([near, random, ring]).astype(np.int64)
+
+    def _sizes_above(self, tables: Tables, publisher: int) -> Iterator[tuple[float | None, int]]:
+        """Let a publisher ask for the sizes of the communities above its own, one after the other."""
+        network, dice = self.network, Dice.of(self.seed, ASKING, self.cycle).of_peer(publisher)
+        member, draw = publisher, 0
+        while (tables.above[member] >= 0).any():
+            messages, answer = 0, None
+            for other in tables.above[member, :OTHERS][tables.above[member, :OTHERS] >= 0].tolist():
+                there = network.alive[other] == 1 and network.group[other] == network.group[publisher]
+                for _ in range(TRIES):
+                    arrives = there and not dice.chance(draw, network.loss)
+                    answered = arrives and not dice.chance(draw + 1, network.loss)
+                    messages, draw = messages + 1 + arrives, draw + 2
+                    if answered:
+                        break
+                if answered:
+                    answer, member = float(tables.size[other]), other
+                    break
+            yield answer, messages
+            if answer is None:
+                return
+
     def spread(
         self,
         events: ArrayLike,
@@ -238,14 +307,21 @@ class SharedOverlay(Overlay):
         self._check_members(at, by)
         return route_events(self, at, by, route or CamcastRoute(), cycle, record)
 
-    def _check_members(self, at: NDArray[np.float64], by: NDArray[np.int64]) -> None:
-        """Refuse publishers that are not members of their event's topic (CAMCAST, Section 2.1)."""
+    def _are_members(self, at: NDArray[np.float64], by: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which peers are members of the topic of their event (CAMCAST, Section 2.1)."""
         lows, highs = self.population.ranges()
-        fits = (self.topical[by] == 1) & np.all((lows[by] <= at) & (at <= highs[by]), axis=1)
+        fits: NDArray[np.bool_] = (self.topical[by] == 1) & np.all(
+            (lows[by] <= at) & (at <= highs[by]), axis=1
+        )
         if self.topics is not None:
             own = [self.topics.range(self.topics.topic_at(int(x))) for x in at[:, self.axis]]
             bounds = np.array(own, np.float64).reshape(-1, 2)
             fits &= (lows[by, self.axis] == bounds[:, 0]) & (highs[by, self.axis] == bounds[:, 1] - 1)
+        return fits
+
+    def _check_members(self, at: NDArray[np.float64], by: NDArray[np.int64]) -> None:
+        """Refuse publishers that are not members of their event's topic."""
+        fits = self._are_members(at, by)
         if not fits.all():
             k = int(np.flatnonzero(~fits)[0])
             raise InputError(

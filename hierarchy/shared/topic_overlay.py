@@ -49,6 +49,8 @@ class Delivery:
         The layout of topics in which it was published.
     published : Published
         Hops, messages and all else.
+    why : str
+        Why this route was chosen, if `route="auto"` was asked for.
     """
 
     topic: str
@@ -57,6 +59,7 @@ class Delivery:
     route: str
     layout: int
     published: Published
+    why: str = ""
 
     def __repr__(self) -> str:
         """One line."""
@@ -99,7 +102,7 @@ class TopicOverlay:
         topic: str,
         *,
         by: str | None = None,
-        route: Literal["rings", "camcast"] | Route = "rings",
+        route: Literal["rings", "camcast", "auto"] | Route = "rings",
         **values: Any,
     ) -> Delivery:
         """Publish an event of a topic; it is added if it is not there yet.
@@ -110,8 +113,9 @@ class TopicOverlay:
         by : str, optional
             The subscriber that publishes. By default a random one that matches the event and has not joined
             just now or, by CAMCAST's routing, a random member of the topic that is ready.
-        route : "rings", "camcast", or settings of a route
-            Along the rings, or by CAMCAST's routing: only members publish by that.
+        route : "rings", "camcast", "auto", or settings of a route
+            Along the rings, or by CAMCAST's routing: only members publish by that. With "auto" the publisher
+            chooses the one that it expects to cost less (`hierarchy.peers.route_choice`), and says why.
         **values
             A value of every attribute.
         """
@@ -123,12 +127,17 @@ class TopicOverlay:
         event = [{TOPIC: point, **values}]
         at = self.topics.space.events(event)[0]
         routes: dict[Any, Route] = {"rings": DisseminationSettings(), "camcast": CamcastRoute()}
-        if isinstance(route, str) and route not in routes:
-            raise InputError(f"route: expected 'rings' or 'camcast', got {route!r}")
-        settings = routes[route] if isinstance(route, str) else route
-        by_tables = isinstance(settings, CamcastRoute)
-        entry = self._entry(topic, at, by, by_tables)
+        if isinstance(route, str) and route not in (*routes, "auto"):
+            raise InputError(f"route: expected 'rings', 'camcast' or 'auto', got {route!r}")
+        settings: Any = routes.get(route, route)
+        why = ""
+        entry = self._entry(topic, at, by, isinstance(settings, CamcastRoute), prefer_members=route == "auto")
         rows = None if entry is None else self.shared.population.row[[entry]]
+        if route == "auto":
+            settings, why = routes["rings"], "nobody matches the event"
+            if rows is not None:
+                settings, why, _ = self.shared.choose_routes(event, rows)[0]
+        by_tables = isinstance(settings, CamcastRoute)
         published = self.shared.publish(event, at=rows, settings=settings)
         hosts, row = self.shared.population.host, self.shared.population.row
         peers = np.argsort(row, kind="stable")
@@ -141,7 +150,7 @@ class TopicOverlay:
         received = named(published.received["subscription"])
         missed = tuple(name for name in named(published.missed["subscription"]) if name not in received)
         name = "camcast" if by_tables else "rings"
-        return Delivery(topic, received, missed, name, self.layout, published)
+        return Delivery(topic, received, missed, name, self.layout, published, why)
 
     def subscribe(self, filter: str, *, by: str, subtopics: bool = True, **conditions: Any) -> None:
         """Subscribe while the overlay runs, as `Topics.subscribe` does."""
@@ -244,18 +253,21 @@ class TopicOverlay:
         found = zip(host[newcomers].tolist(), chosen.tolist(), strict=True)
         return np.array([at_home.get(own, other) for own, other in found], np.int64)
 
-    def _entry(self, topic: str, at: NDArray[np.float64], by: str | None, by_tables: bool) -> int | None:
+    def _entry(
+        self, topic: str, at: NDArray[np.float64], by: str | None, by_tables: bool, prefer_members: bool
+    ) -> int | None:
         """The peer that publishes an event; None if nobody matches it."""
         lows, highs = self.shared.population.ranges()
         fits = (self.shared.network.alive == 1) & np.all((lows <= at) & (at <= highs), axis=1)
         what = "subscriber that matches the event"
-        if by_tables:
-            low, high = self.topics.nested.range(self.topics.number(topic))
-            fits &= (lows[:, 0] == low) & (highs[:, 0] == high - 1) & (self.shared.topical == 1)
-            what = "member of the topic; others publish along the rings"
         if by is not None:
-            host = self.names.index(by) if by in self.names else -1
-            fits &= self.shared.population.host == host
+            fits &= self.shared.population.host == (self.names.index(by) if by in self.names else -1)
+        low, high = self.topics.nested.range(self.topics.number(topic))
+        members = fits & (lows[:, 0] == low) & (highs[:, 0] == high - 1) & (self.shared.topical == 1)
+        if prefer_members and members.any():
+            fits = members
+        if by_tables:
+            fits, what = members, "member of the topic; others publish along the rings"
         peers = np.flatnonzero(fits)
         if not peers.size and by is None and not by_tables:
             return None

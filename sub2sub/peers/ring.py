@@ -28,7 +28,9 @@ from sub2sub.peers.verification import Tombstones, Verification, Verify
 STREAM, VERIFYING = stream_number("ring"), stream_number("ring/verify")
 # Numbers of a peer's draws, and how many it has for each exchange.
 CHOICE, REQUEST, REPLY, DRAWS = 0, 1, 2, 8
-FEW = 8  # neighbours of a small view, at most
+FEW = 16  # neighbours of a small view, at most
+SEARCHING = 6  # cycles after it has lost a neighbour in which a peer searches
+NEVER = -(10**9)  # when a peer that has lost no neighbour lost the last one
 
 
 @dataclass(slots=True)
@@ -105,7 +107,7 @@ class RingPeer:
         self.view: dict[int, Neighbour] = {}
         self.tombstones = Tombstones()
         self.asking: set[int] = set()
-        self.last_removal = -1
+        self.last_removal = NEVER
         self._order: list[Neighbour] | None = []
 
     def in_order(self) -> list[Neighbour]:
@@ -143,6 +145,15 @@ class RingPeer:
         if self.settings.partner == Partner.RANDOM:
             return order[first].peer
         return min(order[first:] + order[:first], key=lambda each: each.met).peer
+
+    def is_searching(self, now: int, cycle: int = 1) -> bool:
+        """Whether it exchanges once more at once: it lost a neighbour lately, and has not met all others.
+
+        A peer that took the place of a lost neighbour is rarely the nearest. It knows nearer ones.
+        """
+        if now - self.last_removal >= SEARCHING * cycle or len(self.view) > FEW:
+            return False
+        return any(each.met < 0 for each in self.view.values())
 
     def report(self, fed: Sequence[Link]) -> Report:
         """The links to send to a partner."""

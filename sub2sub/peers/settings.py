@@ -90,6 +90,9 @@ class RingSettings:
         LEAST_RECENT converges a little faster than RANDOM; with NEAREST, convergence stalls.
     exchanges : int
         Exchanges that a peer begins in one cycle. The paper has one; with two, rings need half the cycles.
+    searches : int
+        Further exchanges in a cycle, at most, of a peer with few neighbours that has lost one lately, with
+        those that it has not met. With 0, a gap in a long ring closes by one peer a cycle.
     two_sided : bool
         Whether the partner answers. Without answers, rings never become complete.
     cap : int
@@ -132,6 +135,7 @@ class RingSettings:
 
     partner: Partner = Partner.LEAST_RECENT
     exchanges: int = 1
+    searches: int = 8
     two_sided: bool = True
     cap: int = 0
     hello: bool = True
@@ -147,14 +151,14 @@ class RingSettings:
 
     def __post_init__(self) -> None:
         tries = {"tries": (1, 255), "most_tries": (0, 255)}
-        require(self, "ring", exchanges=0, cap=0, hello_after=0, max_age=0, max_steps=0, **tries)
+        require(self, "ring", exchanges=0, searches=0, cap=0, hello_after=0, max_age=0, max_steps=0, **tries)
 
     @classmethod
     def paper(cls, **changes: Any) -> RingSettings:
         """The protocol as published, without all additions."""
         off = {
             "hello": False, "max_age": 0, "drop_failed": False, "tries": 1, "most_tries": 1, "verify": False,
-            "join": False, "tell_changes": False,
+            "join": False, "tell_changes": False, "searches": 0,
         }  # fmt: skip
         return cls(**{**off, **changes})
 
@@ -279,7 +283,7 @@ class OverlaySettings:
     """
 
     cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
-    vicinity: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=20))
+    vicinity: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=14))
     ring: RingSettings = field(default_factory=lambda: RingSettings(max_age=9))
     suspect_age: int = 4
     patience: int = 10

@@ -226,7 +226,28 @@ def _hear_ways(state, i, table, settings, net, counts):
 
 
 @rule
-def _ask(state, i, j, settings, net, draws, step, counts):
+def _ring_ways(state, ring, j, i):
+    """The ring neighbours of j that lead to i's topic: those with the range of j, and the others."""
+    same, other = np.int64(0), np.int64(0)
+    for place in range(size_of(ring, j)):
+        peer = get(ring, j, PEER, place)
+        if peer != i and state.topical[peer] == 1 and encloses(state.boxes, peer, i):
+            is_same = encloses(state.boxes, j, peer) and encloses(state.boxes, peer, j)
+            same, other = same + is_same, other + (not is_same)
+    return same, other
+
+
+@rule
+def _hear_ring_ways(state, ring, i, j, settings, net, counts):
+    """Offer i the ring neighbours of j that lead to its topic."""
+    for place in range(size_of(ring, j)):
+        peer = get(ring, j, PEER, place)
+        if peer != i and state.topical[peer] == 1 and encloses(state.boxes, peer, i):
+            _hear(state, i, link(peer, get(ring, j, STAMP, place)), settings, net, counts)
+
+
+@rule
+def _ask(state, i, j, ring, settings, net, draws, step, counts):
     """Ask a peer with an enclosing or enclosed range for some equals, and for ways to the topic of i."""
     first = ASKS + step * DRAWS
     counts[i, ASKED] += 1
@@ -236,7 +257,8 @@ def _ask(state, i, j, settings, net, draws, step, counts):
     known = entries(state.equals[j])
     told = min(known, state.above.shape[1])
     ways = _ways(state, state.below[j], i) + _ways(state, state.above[j], i)
-    if _send(net, j, i, draw(draws, first + 1), told, ways, counts):
+    same, other = _ring_ways(state, ring, j, i)
+    if _send(net, j, i, draw(draws, first + 1), told + same, ways + other, counts):
         accept(state, i, link(j, settings.cycle), settings, True)
         chosen = sample(known, told, draws, first + 2)
         for place in range(known):
@@ -244,6 +266,7 @@ def _ask(state, i, j, settings, net, draws, step, counts):
                 _hear(state, i, state.equals[j, place], settings, net, counts)
         _hear_ways(state, i, state.below[j], settings, net, counts)
         _hear_ways(state, i, state.above[j], settings, net, counts)
+        _hear_ring_ways(state, ring, i, j, settings, net, counts)
     else:
         _forget(state, i, j, settings.cycle)
     # After the answer: in the directory of j, i would replace the peer that leads to i's topic.
@@ -278,7 +301,7 @@ def _tightest(state, i, asked, count):
 
 
 @rule
-def _search(state, i, settings, net, draws, asked, counts):
+def _search(state, i, ring, settings, net, draws, asked, counts):
     """Ask the tightest enclosing peer, then tighter ones that it names, until an equal is known.
 
     If no enclosing peer is left, peers of subtopics are asked.
@@ -290,25 +313,25 @@ def _search(state, i, settings, net, draws, asked, counts):
         if j < 0:
             return
         asked[step] = j
-        _ask(state, i, j, settings, net, draws, step, counts)
+        _ask(state, i, j, ring, settings, net, draws, step, counts)
         if state.equals[i, 0] != FREE:
             return
 
 
 @rule
-def _look_above(state, i, settings, net, draws, asked, counts):
+def _look_above(state, i, ring, settings, net, draws, asked, counts):
     """Search if that is due; otherwise ask the oldest super-topic entry, if it is suspect."""
     cycle, alone, patience = settings.cycle, state.equals[i, 0] == FREE, settings.patience
     if 2 * entries(state.equals[i]) < state.equals.shape[1]:
         patience = max(patience // SEARCHES, 1)
     if (alone and cycle - state.since[i] <= EAGER) or (cycle + i) % patience == 0:
-        _search(state, i, settings, net, draws, asked, counts)
+        _search(state, i, ring, settings, net, draws, asked, counts)
         return
     size = entries(state.above[i])
     if size > 0:
         oldest = state.above[i, oldest_entry(state.above[i], size)]
         if stamp_of(oldest) < settings.suspect:
-            _ask(state, i, peer_of(oldest), settings, net, draws, 0, counts)
+            _ask(state, i, peer_of(oldest), ring, settings, net, draws, 0, counts)
 
 
 @hot
@@ -323,5 +346,5 @@ def keep_tables(state, feeds, settings, net, key, scratch, counts):
         expire(state.above[i], settings.oldest_allowed)
         expire(state.below[i], settings.oldest_allowed)
         _feed(state, i, feeds, settings, net, counts)
-        _look_above(state, i, settings, net, draws, asked, counts)
+        _look_above(state, i, feeds.ring, settings, net, draws, asked, counts)
         _exchange_tables(state, i, settings, net, draws, (own_copy, partner_copy), counts)

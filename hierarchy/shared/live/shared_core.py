@@ -150,7 +150,8 @@ class SharedCore(Core):
                 self.tables.heard_from(message.sender, self.now)
                 return [m.Send(None, t.Greeted(message.exchange)), *self._flush()]
             case t.Inquire():
-                links = self.tables.ways(message.sender, self._asked % 8, self.now, draws(TABLES))
+                ring = [Link(each.peer, each.stamp) for each in self.ring.in_order()]
+                links = self.tables.ways(message.sender, self._asked % 8, self.now, draws(TABLES), ring)
                 self._asked += 1
                 ways = t.Ways(message.exchange, self.clock.mentions(links))
                 return [m.Send(None, ways), *self._flush()]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sub2sub.compiled.common.memory import LANES32
 from sub2sub.compiled.common.network import arrives, attempts, sends
 from sub2sub.compiled.common.randomness import draw, peer_key
+from sub2sub.compiled.common.rows import least_value
 from sub2sub.compiled.common.turns import NOBODY
 from sub2sub.compiled.machinery.compilation import apart, hot, part, rule
 from sub2sub.compiled.machinery.references import by_reference
@@ -28,7 +29,7 @@ from sub2sub.compiled.ring_views.pool import MET, PEER, SINCE, STAMP, field, fit
 from sub2sub.compiled.ring_views.scratch import Scratch, prepare
 from sub2sub.compiled.ring_views.tombstones import set_tombstone
 from sub2sub.compiled.ring_views.view import remove
-from sub2sub.peers.ring import CHOICE, DRAWS, REPLY, REQUEST
+from sub2sub.peers.ring import CHOICE, DRAWS, FEW, REPLY, REQUEST, SEARCHING
 
 MESSAGES, FAILED, OFFERED, TAKEN, HELLOS, NEWS = range(6)
 BEGIN, CHOOSE, EXCHANGE, HEAR = range(4)  # parts of a cycle
@@ -146,13 +147,21 @@ def _begin_all(pool, boxes, feeds, settings, probes, space, turn, peers):
     return peers.shape[0]
 
 
+@rule
+def _is_searching(pool, t, settings):
+    """Whether t exchanges once more at once: it lost a neighbour lately, and has not met all others."""
+    if settings.cycle - pool.last_removal[t] >= SEARCHING or pool.size[t] > FEW:
+        return False
+    return pool.size[t] > 0 and least_value(pool.words, field(pool, t, MET), size_of(pool, t)) < 0
+
+
 @apart
 def _choose_all(pool, settings, faults, turn, peers):
-    """Let peers choose a partner for one more exchange."""
+    """Let peers choose a partner for one more exchange; after `exchanges` of them only those that search."""
     for k in range(peers.shape[0]):
         i = np.int64(peers[k])
         turn.partner[i] = NOBODY
-        if faults.alive[i]:
+        if faults.alive[i] and (turn.number < settings.exchanges or _is_searching(pool, i, settings)):
             _choose(pool, settings, i, turn)
     return peers.shape[0]
 

@@ -26,6 +26,9 @@ Differences from the paper, and additions (`RingSettings.paper()` turns all addi
   messages are lost (`sub2sub.compiled.ring.probes`).
 - *verify*: a needed candidate has to answer a probe before it is accepted, unless a peer heard from it in
   this cycle. Otherwise a dead peer hides live ones behind it.
+- *searches*: a peer that has lost one of its few neighbours exchanges with those that took its place at once,
+  and with nearer ones that these name (`RingPeer.is_searching`). With one exchange a cycle a gap in a ring of
+  a thousand peers stays open for up to twenty cycles.
 - *join*: a newcomer asks for its neighbours at once (`sub2sub.compiled.ring.joining`).
 - *tell_changes*: neighbours are informed when a peer's subscription changes
   (`sub2sub.compiled.ring.joining`).
@@ -45,7 +48,7 @@ from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.common.network import Network
 from sub2sub.compiled.common.randomness import peer_key
 from sub2sub.compiled.common.threads import threads
-from sub2sub.compiled.common.turns import Work, everybody, exchange_in_waves
+from sub2sub.compiled.common.turns import NOBODY, Work, everybody, exchange_in_waves
 from sub2sub.compiled.common.views import LinkTable
 from sub2sub.compiled.cyclon.layer import Cyclon
 from sub2sub.compiled.machinery.compilation import plain
@@ -72,7 +75,7 @@ from sub2sub.compiled.ring_views.thread_space import StepSpace
 from sub2sub.peers.descriptors import DESCRIPTOR, HEADER, RANGE
 from sub2sub.peers.draws import cycle_key
 from sub2sub.peers.newcomer import ASKS, KNOWN
-from sub2sub.peers.ring import STREAM, VERIFYING
+from sub2sub.peers.ring import NEVER, STREAM, VERIFYING
 from sub2sub.peers.settings import Partner, RingSettings
 from sub2sub.peers.verification import TOMBSTONES
 
@@ -218,9 +221,11 @@ class Ring:
         exchanging = self._turns(settings, probes, mentioned)
         now = Turn(BEGIN, 0, key, np.empty(n, np.int32), NO_HELLOS)
         everybody(n, turn(now), self._make_space)
-        for number in range(settings.exchanges):
+        for number in range(settings.exchanges + settings.searches):
             if number > 0:
                 everybody(n, turn(now._replace(part=CHOOSE, number=number)))
+            if number >= settings.exchanges and (now.partner == NOBODY).all():
+                break
             exchange = exchanging(now._replace(part=EXCHANGE, number=number))
             exchange_in_waves(now.partner, exchange, self._make_space, each=10.0)
 
@@ -302,7 +307,7 @@ class Ring:
             self._contact[peers] = np.where(able, contacts, -1)
         pool.silent[peers] = -1
         pool.size[peers] = 0
-        pool.last_removal[peers] = cycle
+        pool.last_removal[peers] = NEVER
         pool.shadow[peers], pool.asked[peers] = UNKNOWN, 0
         forget_tried(pool, peers)
         moved = self.labels.update(self.boxes, peers)

@@ -14,6 +14,7 @@ class StepSettings(NamedTuple):
 
     partner: int
     exchanges: int
+    searches: int
     two_sided: int
     drop_failed: int
     verify: int
@@ -37,7 +38,7 @@ class StepSettings(NamedTuple):
         oldest = cycle - settings.max_age if settings.max_age else 0
         hello_cycle = max(cycle - settings.hello_after, -1) if settings.hello and settings.hello_after else -1
         return cls(
-            int(settings.partner), settings.exchanges, int(settings.two_sided), int(settings.drop_failed),
-            int(settings.verify), settings.cap, settings.max_steps,
+            int(settings.partner), settings.exchanges, settings.searches, int(settings.two_sided),
+            int(settings.drop_failed), int(settings.verify), settings.cap, settings.max_steps,
             int(settings.max_age > 0), oldest, int(not settings.hello_after), hello_cycle, cycle,
         )  # fmt: skip

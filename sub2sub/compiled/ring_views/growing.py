@@ -14,6 +14,7 @@ from sub2sub.compiled.common.growth import Renumbering
 from sub2sub.compiled.ring_views.pool import RingPool, forget_tried, places_of
 from sub2sub.compiled.ring_views.shadow import UNKNOWN
 from sub2sub.compiled.ring_views.tombstones import slot_of
+from sub2sub.peers.ring import NEVER
 
 
 def grow_pool(pool: RingPool, moved: Renumbering) -> RingPool:
@@ -25,7 +26,7 @@ def grow_pool(pool: RingPool, moved: Renumbering) -> RingPool:
     silent, silent_at = grow_tombstones(pool.silent, pool.silent_at, moved)
     return pool._replace(
         start=moved.rows(pool.start, 0), size=moved.rows(pool.size, 0), room=moved.rows(pool.room, 0),
-        last_removal=moved.rows(pool.last_removal, -1),
+        last_removal=moved.rows(pool.last_removal, NEVER),
         shadow=moved.rows(np.full_like(pool.shadow, UNKNOWN), UNKNOWN),
         asked=moved.rows(np.zeros_like(pool.asked), 0), silent=silent, silent_at=silent_at, words=words,
     )  # fmt: skip

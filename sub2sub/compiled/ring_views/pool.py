@@ -22,6 +22,7 @@ from sub2sub.compiled.machinery.compilation import apart, hot, part, rule
 from sub2sub.compiled.machinery.references import by_reference
 from sub2sub.compiled.machinery.simd import bits, load, numbers, popcount, store, where
 from sub2sub.compiled.ring_views.shadow import CELLS, UNKNOWN
+from sub2sub.peers.ring import NEVER
 from sub2sub.peers.verification import SPREAD
 
 SMALLEST, STEP = 16, 4  # initial places of a view, and the least number by which it grows
@@ -73,7 +74,7 @@ def empty_pool(n: int, d: int, tombstones: int = 16) -> RingPool:
     words = np.empty(_fields(d) * (USUAL * n + 4096), np.int32)
     words[:MARGIN] = EMPTY
     return RingPool(
-        row(n, np.int64), row(n, np.int32), row(n, np.int32), np.full(n, -1, np.int32),
+        row(n, np.int64), row(n, np.int32), row(n, np.int32), np.full(n, NEVER, np.int32),
         aligned((n, 2, CELLS), UNKNOWN, np.uint8), row((n, 2), np.int64),
         np.full((n, tombstones), -1, np.int32), row((n, tombstones), np.int32),
         np.full(1, MARGIN), np.full(1, _fields(d) * (USED * n + 4096) - MARGIN), words,

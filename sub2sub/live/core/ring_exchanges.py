@@ -39,6 +39,8 @@ class RingExchanges:
     ----------
     questions : int
         Peers that a newcomer asks at once after its walk.
+    searches : bool
+        Whether it searches as soon as an answer comes (`RingPeer.is_searching`).
     """
 
     def __init__(
@@ -47,7 +49,8 @@ class RingExchanges:
     ) -> None:  # fmt: skip
         self.ring, self.clock, self.exchanges, self.fed = ring, clock, exchanges, fed
         self.questions, self.skips_turn = QUESTIONS, skips_turn
-        self._is_brief = False
+        self._is_brief, self.searches = False, True
+        self._left = 0  # exchanges that it may still begin in this cycle, besides those of its turn
         self._doubted: dict[int, Descriptor] = {}
         self._probes: list[m.Send] = []
 
@@ -75,7 +78,7 @@ class RingExchanges:
 
         Candidates that wait for the answer of another one since the last cycle are considered without it.
         """
-        self._is_brief = self.skips_turn()
+        self._is_brief, self._left = self.skips_turn(), self.ring.settings.searches * self.searches
         self.ring.expire(self.clock.now)
         slow = [each.asker for each in self.exchanges.open.values() if isinstance(each.asker, Verification)]
         newcomers = [peer for each in slow for peer in self._verify(each.split())]
@@ -129,7 +132,18 @@ class RingExchanges:
             told = self._received(message, NOBODY)  # a peer that was refused may lead to others
             asker.answered(partner, [link.peer for links in told for link in links])
             return self._ask(asker)
-        return self._follow_up(self.ring.finish(partner, self._received(message), now, self._verify))
+        sends = self._follow_up(self.ring.finish(partner, self._received(message), now, self._verify))
+        return [*sends, *self._search()]
+
+    def _search(self) -> list[m.Send]:
+        """Exchange with one more neighbour at once, if a lost one has to be replaced; one after the other."""
+        clock, waiting = self.clock, self.exchanges.open.values()
+        if not self._left or not self.ring.is_searching(clock.now, clock.unit):
+            return []
+        if any(each.reply is m.RingBack and each.asker is None for each in waiting):
+            return []
+        self._left -= 1
+        return self.begin(next(each.peer for each in self.ring.in_order() if each.met < 0))
 
     def fail(self, exchange: Exchange) -> list[m.Send]:
         """Take a missing answer."""
@@ -149,7 +163,7 @@ class RingExchanges:
             self.ring.silent(partner, now)
         else:
             self.ring.fail(partner, now)
-        return []
+        return self._search()
 
     def _ask(self, newcomer: Newcomer) -> list[m.Send]:
         """Ask as many peers as a newcomer may at once: on its walk one, whose answer leads to the next."""

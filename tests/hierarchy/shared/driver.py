@@ -64,6 +64,9 @@ class TableDriver:
     def step(self, cycle: int) -> dict[str, int]:
         self.counts = dict.fromkeys(self.counts, 0)
         fed, alive = self.fed(), self.overlay.network.alive
+        self.ring: list[list[Link]] = [[] for _ in self.own]
+        for holder, peer, stamp in zip(*(side.tolist() for side in self.overlay.ring.links()), strict=True):
+            self.ring[holder].append(Link(self.own[peer], stamp))
         for number, peer in enumerate(self.peers):
             if alive[number] and self.overlay.topical[number]:
                 dice = Dice.of(self.overlay.seed, STREAM, cycle).of_peer(number)
@@ -79,7 +82,7 @@ class TableDriver:
         a, b = peer.own.id, other.own.id
         self.counts["asked"] += 1
         if self.send(a, b, dice, ASKS + step * DRAWS):
-            links = other.ways(peer.own, step, cycle, dice)
+            links = other.ways(peer.own, step, cycle, dice, self.ring[b])
             same = sum(link.peer.low == other.own.low and link.peer.end == other.own.end for link in links)
             if self.send(b, a, dice, ASKS + step * DRAWS + 1, same, len(links) - same):
                 peer.heard_from(other.own, cycle)

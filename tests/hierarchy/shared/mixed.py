@@ -10,6 +10,8 @@ from hierarchy.peers.settings import CamcastRoute
 from hierarchy.shared import Route, SharedOverlay
 from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.overlay.population import Population
+from sub2sub.peers.descriptors import ACK, DESCRIPTOR, HEADER, RANGE, event_bytes
+from sub2sub.peers.settings import DisseminationSettings
 
 LEVELS = 12
 
@@ -21,27 +23,32 @@ class Judged(NamedTuple):
     wrong: int
     hops: int
     per_delivery: float
+    deliveries: int
+    bytes: int
 
 
-def tree_of(kind: str, rng: np.random.Generator) -> TopicTree:
+def tree_of(kind: str, rng: np.random.Generator, star: int = 60, topics: int = 80) -> TopicTree:
+    """A chain, a star, a random tree, or a random graph."""
     if kind == "chain":
         return TopicTree.from_paths(["." + ".".join(f"t{k}" for k in range(LEVELS))])
     if kind == "star":
-        return TopicTree.from_paths([f".t{k}" for k in range(60)])
+        return TopicTree.from_paths([f".t{k}" for k in range(star)])
     tree = TopicTree()
-    for k in range(1, 80):
+    for k in range(1, topics):
         tree.add(f"t{k}", [int(rng.integers(0, k))])
-    for k in range(20, 80, 5) if kind == "graph" else ():
+    for k in range(20, topics, 5) if kind == "graph" else ():
         further = int(rng.integers(0, k))
         if not tree.includes(k, further) and further not in tree.parents(k):
             tree.add_parent(k, further)
     return tree
 
 
-def mixed(kind: str, share: float, n: int, seed: int, spare: int = 0) -> SharedOverlay:
+def mixed(
+    kind: str, share: float, n: int, seed: int, spare: int = 0, star: int = 60, topics: int = 80
+) -> SharedOverlay:
     """n hosts: subscribers of topics, popular by Zipf's law or evenly, and a share of ranges."""
     rng = np.random.default_rng([seed, n])
-    nested = NestedRanges(tree_of(kind, rng))
+    nested = NestedRanges(tree_of(kind, rng, star, topics))
     topics = len(nested.tree)
     weight = np.ones(topics) if kind in ("chain", "star") else 1 / (1 + rng.permutation(topics))
     rows: list[tuple[int, float, float]] = []
@@ -92,5 +99,30 @@ def judged(
         hits.append(len(wanting & set(host[peers].tolist())) / len(wanting))
         assert outcome.applications[e] == len(wanting)
         assert outcome.delivered[e] == len(set(host[peers].tolist()))
-    hops = int(outcome.hops.max())
-    return Judged(float(np.mean(hits)), wrong, hops, outcome.messages_per_delivery)
+    size = event_bytes(overlay.population.d) * outcome.messages.sum() + ACK * outcome.acks.sum()
+    return Judged(
+        float(np.mean(hits)), wrong, int(outcome.hops.max()), outcome.messages_per_delivery,
+        int(outcome.deliveries.sum()), int(size),
+    )  # fmt: skip
+
+
+def judged_by_choice(
+    overlay: SharedOverlay, events: np.ndarray, publishers: np.ndarray
+) -> tuple[Judged, float]:
+    """The same by the route that each publisher chooses, its questions billed; and CAMCAST's share."""
+    choices = overlay.choose_routes(events, overlay.population.row[publishers])
+    by_tables = np.array([isinstance(choice.route, CamcastRoute) for choice in choices])
+    parts = [
+        judged(overlay, events[chosen], publishers[chosen], route)
+        for chosen, route in ((by_tables, CamcastRoute()), (~by_tables, DisseminationSettings()))
+        if chosen.any()
+    ]
+    weights = [int(chosen.sum()) for chosen in (by_tables, ~by_tables) if chosen.any()]
+    asked = sum(choice.messages for choice in choices)
+    deliveries = sum(part.deliveries for part in parts)
+    copies = sum(part.per_delivery * part.deliveries for part in parts)
+    return Judged(
+        float(np.average([part.hit_ratio for part in parts], weights=weights)),
+        sum(part.wrong for part in parts), max(part.hops for part in parts), (copies + asked) / deliveries,
+        deliveries, sum(part.bytes for part in parts) + asked * (HEADER + DESCRIPTOR + RANGE),
+    ), float(by_tables.mean())  # fmt: skip

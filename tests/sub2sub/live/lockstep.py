@@ -66,13 +66,14 @@ class Lockstep:
         core = Core(self.peers[i], deliver, CoreSettings(overlay=self.settings), now=now, phase=i + now)
         core.ring.tombstones.slot_of = lambda id: int(slot_of(self.number[id]))
         core.ring_exchanges.questions = 1  # one after the other, as in the simulator
+        core.ring_exchanges.searches = False  # in its own turns, as in the simulator
         return core
 
     def join(self, i: int, contact: int, cycle: int) -> None:
         """Restart a peer with one contact, before its turn in a cycle."""
         core = self.cores[i] = self.core(i, cycle - 1)
         core.random.join([self.peers[contact]], cycle)
-        core.random.since, core.ring.last_removal = 1, cycle
+        core.random.since = 1
         self.entering[i] = contact
 
     def leave(self, i: int, cycle: int) -> list[int]:
@@ -109,12 +110,20 @@ class Lockstep:
         self.entering = {}
         for i in live:
             self.feed(i, cycle)
-        for turn in range(self.settings.ring.exchanges):
-            chosen = [self.cores[i].ring.partner(turn, self.draws(i, cycle)(ring.STREAM)) for i in live]
+        for turn in range(self.settings.ring.exchanges + self.settings.ring.searches):
+            self.turn = turn
+            chosen = [self.partner(i, cycle) for i in live]
             for i, partner in zip(live, chosen, strict=True):
                 if partner:
                     self.carry(i, self.cores[i].ring_exchanges.begin(partner), self.draws(i, cycle))
         self.say_hello(cycle)
+
+    def partner(self, i: int, cycle: int) -> Descriptor | None:
+        """The ring neighbour to exchange with in this turn, None for a peer that is through."""
+        peer = self.cores[i].ring
+        if self.turn >= self.settings.ring.exchanges and not peer.is_searching(cycle):
+            return None
+        return peer.partner(self.turn, self.draws(i, cycle)(ring.STREAM))
 
     def feed(self, i: int, cycle: int) -> None:
         """Let a peer consider the links of the layers below; late hellos wait until its probes are over."""
@@ -181,7 +190,7 @@ class Lockstep:
             case m.Near():
                 return draws(vicinity.STREAM).chance(vicinity.REPLY if reply else vicinity.REQUEST, loss)
             case m.Ring():
-                number = ring.REPLY if reply else ring.REQUEST
+                number = self.turn * ring.DRAWS + (ring.REPLY if reply else ring.REQUEST)
                 return not copies(draws(ring.STREAM), number, loss, how.ring.tries)[1]
             case m.Probe() if self.cores[i].exchanges.open[message.exchange].asker is None:
                 return not copies(draws(PROBING), 2 * (k + 1) + reply, loss, max(how.ring.tries, TRIES))[1]

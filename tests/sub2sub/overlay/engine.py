@@ -247,8 +247,13 @@ class RingEngine:
             verify = self.verify(number, cycle, network, cost)
             self.note(cost, number, peer.consider(known[number], cycle, verify))
             cost.lasting += [(number, told) for told in peer.hellos_due(cycle)]
-        for turn in range(self.settings.exchanges):
-            partners = [peer.partner(turn, dice) for peer, dice in living]
+        exchanges = self.settings.exchanges
+        for turn in range(exchanges + self.settings.searches if exchanges else 0):
+            more = turn >= exchanges
+            partners = [
+                None if more and not peer.is_searching(cycle) else peer.partner(turn, dice)
+                for peer, dice in living
+            ]
             for (peer, dice), partner in zip(living, partners, strict=True):
                 if partner:
                     self.exchange(peer, self.peers[partner.id], turn, cycle, network, known, dice, cost)

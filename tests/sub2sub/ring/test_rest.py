@@ -22,7 +22,7 @@ def test_at_rest_other_links_are_exchanged_in_every_fifth_cycle_until_something_
     overlay = overlay_of(calm=5).run(40)
     assert requests(overlay) < 0.3
     overlay.network.alive[::3] = 0
-    overlay.run(8)
+    overlay.run(5)
     assert requests(overlay) > 0.7
     overlay.run(30)
     assert requests(overlay) < 0.3

@@ -94,6 +94,7 @@ def histories(draw: st.DrawFn) -> History:
         ring=RingSettings(
             partner=draw(st.sampled_from(Partner)),
             exchanges=draw(st.integers(0, 2)),
+            searches=draw(st.integers(0, 3)),
             two_sided=draw(st.booleans()),
             cap=draw(st.sampled_from([0, 0, 0, 1, 3])),
             hello=draw(st.booleans()),
@@ -142,7 +143,6 @@ def change(history: History, layer: Ring, engine: RingEngine, cycle: int) -> Non
     population = descriptors(naive_boxes(layer.boxes, history.d))
     for number, contact in zip(peers.tolist(), contacts.tolist(), strict=True):
         engine.peers[number] = engine.peer(population[number])
-        engine.peers[number].last_removal = cycle
         engine.persistence.forget(number)
         if history.ring.join and contact >= 0 and contact not in peers:
             engine.contacts[number] = contact
