@@ -1,16 +1,16 @@
 """By which route a publisher of the shared overlay sends an event: CAMCAST's, or along the rings.
 
 Not in the papers, each of which has one. Both routes follow a ring (of a community, of all that match), and
-both send copies besides it: CAMCAST's ln N + c - 2 a member, and a few upward from every community; the rings
-`shortcuts` a peer. So CAMCAST's route costs less where communities are small, the rings where they are large.
-Range subscribers get an event by Sub-2-Sub's forwarding on either route, but members send it to those beside
-them on top of that: where there are any, the rings cost less.
+both send copies besides it. The rings: `shortcuts` a peer. CAMCAST's: ln N + c - 2 a member, a few upward
+from every community, and one from each member to the range subscribers beside it on the event's ring, which
+forward the event as they do on the other route. So CAMCAST's route costs less where communities are small
+and most of those that match are members, the rings elsewhere.
 
-The publisher counts what it knows, and asks for the rest: its own community (`TablePeer.community_size`);
-range subscribers among the peers that it knows and that match the event; and, if neither has decided,
-community after community upward, each time a member of the tightest supertopic known (`ask`). A question and
-its answer, with the size and the tightest super-topic entry of its sender, are messages, and may be lost. One
-that does not learn all sizes publishes along the rings, which need none.
+A publisher knows the size of its community (`TablePeer.community_size`) and which of the peers in its views
+match the event. If that does not decide, it asks community after community upward, each time a member of the
+tightest supertopic known (`ask`). A question and its answer, with the size, the counts and the tightest
+super-topic entries of its sender, are messages, and may be lost. A publisher that does not learn all sizes
+publishes along the rings, which need none.
 """
 
 from __future__ import annotations
@@ -28,6 +28,25 @@ TRIES = 3  # copies of a question, or of its answer, that are sent while they ar
 OTHERS = 3  # members of a community that are asked, one after the other, until one answers
 
 
+class Known(NamedTuple):
+    """What a member knows: the size of its community, and how many in its views match an event.
+
+    Attributes
+    ----------
+    size : float or None
+        None for a community of which nobody answered.
+    ranges, matching : int
+        Range subscribers, and all peers, that match the event.
+    messages : int
+        What it took to learn this.
+    """
+
+    size: float | None
+    ranges: int = 0
+    matching: int = 0
+    messages: int = 0
+
+
 class RouteChoice(NamedTuple):
     """A route, why it was chosen, and the messages that this took."""
 
@@ -36,61 +55,62 @@ class RouteChoice(NamedTuple):
     messages: int = 0
 
 
-def extra_copies(sizes: Sequence[float], camcast: CamcastRoute) -> float:
+def extra_copies(sizes: Sequence[float], ranges: float, camcast: CamcastRoute) -> float:
     """Copies that CAMCAST's route sends besides the rings of communities of these sizes, the lowest first.
+
+    Parameters
+    ----------
+    ranges : float
+        The share of range subscribers among those that match.
 
     Examples
     --------
-    >>> extra_copies([10.0, 10.0], CamcastRoute()), extra_copies([1000.0], CamcastRoute())
-    (7.0, 4000.0)
+    >>> extra_copies([10.0, 10.0], 0.0, CamcastRoute()), extra_copies([1000.0], 0.5, CamcastRoute())
+    (7.0, 5000.0)
     """
     within = sum(size * max(floor(log(size) + camcast.c) - 2, 0) for size in sizes)
-    return within + (len(sizes) - 1) * camcast.a * (2 * camcast.g + 1)
+    return within + (len(sizes) - 1) * camcast.a * (2 * camcast.g + 1) + 2 * ranges * sum(sizes)
 
 
 def choose_route(
-    own_size: float,
-    sees_ranges: bool,
-    ask: Callable[[], Iterable[tuple[float | None, int]]],
-    camcast: CamcastRoute,
-    rings: DisseminationSettings,
+    own: Known, ask: Callable[[], Iterable[Known]], camcast: CamcastRoute, rings: DisseminationSettings
 ) -> RouteChoice:
     """Choose a route for an event of a topic.
 
     Parameters
     ----------
-    own_size : float
-        The publisher's estimate of the size of its community.
-    sees_ranges : bool
-        Whether it knows a range subscriber that matches the event.
+    own : Known
+        What the publisher knows.
     ask : callable
-        The sizes of the communities above, the tightest first, as they are asked, None for one of which
-        nobody answers; with the messages that each took.
+        What members of the communities above answer, the tightest first, as they are asked.
 
     Examples
     --------
-    >>> choose_route(12.0, False, lambda: [(9.0, 2)], CamcastRoute(), DisseminationSettings()).why
-    'communities of 12, 9: 7 copies besides their rings, 21 along the rings of all'
-    >>> choose_route(900.0, False, lambda: [], CamcastRoute(), DisseminationSettings()).why
-    'a community of 900: 3600 copies besides its ring, 900 along the rings of all'
+    >>> choose_route(Known(12.0), lambda: [Known(9.0)], CamcastRoute(), DisseminationSettings()).why
+    'communities of 12, 9, 0% ranges: 7 copies besides their rings, 21 along the rings of all'
+    >>> choose_route(Known(900.0), lambda: [], CamcastRoute(), DisseminationSettings()).why
+    'communities of 900, 0% ranges: 3600 copies besides their rings, 900 along the rings of all'
     """
-    if sees_ranges:
-        return RouteChoice(rings, "range subscribers match the event, too")
-    sizes = [own_size]
-    if extra_copies(sizes, camcast) >= rings.shortcuts * own_size:
-        return RouteChoice(rings, _why(sizes, camcast, rings))
-    sent = 0
-    for size, messages in ask():
-        sent += messages
-        if size is None:
-            return RouteChoice(rings, f"nobody answered in the community above that of {sizes[-1]:.0f}", sent)
-        sizes.append(size)
-    is_less = extra_copies(sizes, camcast) < rings.shortcuts * sum(sizes)
-    return RouteChoice(camcast if is_less else rings, _why(sizes, camcast, rings), sent)
+    sizes, known = [own.size or 1.0], [own]
 
+    def weigh() -> tuple[bool, str]:
+        """Whether CAMCAST's route costs less, by what is known so far; and the sentence."""
+        ranges = sum(each.ranges for each in known) / max(sum(each.matching for each in known), 1)
+        copies, along = extra_copies(sizes, ranges, camcast), rings.shortcuts * sum(sizes)
+        named = ", ".join(f"{size:.0f}" for size in sizes)
+        return copies < along, (
+            f"communities of {named}, {ranges:.0%} ranges: {copies:.0f} copies besides their rings, "
+            f"{along:.0f} along the rings of all"
+        )
 
-def _why(sizes: Sequence[float], camcast: CamcastRoute, rings: DisseminationSettings) -> str:
-    named = ", ".join(f"{size:.0f}" for size in sizes)
-    what, whose = ("a community", "its ring") if len(sizes) == 1 else ("communities", "their rings")
-    copies, along = extra_copies(sizes, camcast), rings.shortcuts * sum(sizes)
-    return f"{what} of {named}: {copies:.0f} copies besides {whose}, {along:.0f} along the rings of all"
+    is_less, why = weigh()
+    if not is_less:
+        return RouteChoice(rings, why)
+    for answer in ask():
+        known.append(answer)
+        if answer.size is None:
+            why = f"nobody answered in the community above that of {sizes[-1]:.0f}"
+            return RouteChoice(rings, why, sum(each.messages for each in known))
+        sizes.append(answer.size)
+    is_less, why = weigh()
+    return RouteChoice(camcast if is_less else rings, why, sum(each.messages for each in known))

@@ -181,9 +181,8 @@ class TablePeer:
         count = min(len(self.equals), self.settings.z)
         places = dice.sample(ASKS + step * DRAWS + 2, len(self.equals), count)
         others = (link for link in (*self.below, *self.above) if link.peer.id != sender.id)
-        ways = (link for link in others if encloses(link.peer, sender))
         along = (link for link in ring if link.peer.id != sender.id and self.topical(link.peer))
-        ways = (*ways, *(link for link in along if encloses(link.peer, sender)))
+        ways = (link for link in (*others, *along) if encloses(link.peer, sender))
         told = [*(self.equals[place] for place in places), *ways]
         self.heard_from(sender, now)
         return told

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.compiled.shared.layer import NestedTables
 from hierarchy.compiled.shared.points import Points
 from hierarchy.compiled.shared.routing import Tables, route_events, routing_tables
-from hierarchy.peers.route_choice import OTHERS, TRIES, RouteChoice, choose_route
+from hierarchy.peers.route_choice import OTHERS, TRIES, Known, RouteChoice, choose_route
 from hierarchy.peers.route_choice import STREAM as ASKING
 from hierarchy.peers.settings import CamcastRoute, SharedSettings
 from hierarchy.peers.tables import EAGER
@@ -214,41 +214,41 @@ class SharedOverlay(Overlay):
         --------
         >>> lows, highs = [[0.0]] * 9 + [[2.0]] * 9, [[9.0]] * 9 + [[3.0]] * 9
         >>> SharedOverlay(Population.of(lows, highs), seed=1).run(20).choose_routes([[2.0]], [9])[0].why
-        'communities of 9, 9: 7 copies besides their rings, 18 along the rings of all'
+        'communities of 9, 9, 0% ranges: 7 copies besides their rings, 18 along the rings of all'
         """
         found, _ = self._points(events)
         publishers = self._peers(at, len(found))
         camcast, rings = CamcastRoute(), DisseminationSettings()
         tables, _ = routing_tables(self, camcast)
-        lows, highs = self.population.ranges()
         ready = self.ready() & (self.network.alive == 1)
         choices = []
         for point, peer in zip(found, publishers.tolist(), strict=True):
             if not ready[peer] or not self._are_members(point[None], np.array([peer]))[0]:
                 choices.append(RouteChoice(rings, "the publisher is no member of the topic, or not ready"))
                 continue
-            known = self._known_to(peer)
-            known = known[self.topical[known] == 0]
-            sees_ranges = bool(np.any(np.all((lows[known] <= point) & (point <= highs[known]), axis=1)))
-            ask = partial(self._sizes_above, tables, peer)
-            choices.append(choose_route(float(tables.size[peer]), sees_ranges, ask, camcast, rings))
+            ask = partial(self._ask_above, tables, peer, point)
+            choices.append(choose_route(self._known_to(peer, tables, point, 0), ask, camcast, rings))
         return choices
 
-    def _known_to(self, peer: int) -> NDArray[np.int64]:
-        """The peers in all views of one peer."""
+    def _known_to(self, peer: int, tables: Tables, point: NDArray[np.float64], messages: int) -> Known:
+        """What a member knows of its community, and of those that match an event, from its views."""
         links = Links.of(self)
         near = links.near[peer, : links.near_size[peer]] & 0xFFFFFFFF
         random = links.random[peer, : links.random_size[peer]] & 0xFFFFFFFF
         start = links.ring_start[peer]
         ring = links.ring_peer[start : start + links.ring_size[peer]]
-        return np.concatenate([near, random, ring]).astype(np.int64)
+        known = np.unique(np.concatenate([near, random, ring]).astype(np.int64))
+        lows, highs = (side[known] for side in self.population.ranges())
+        matching = known[np.all((lows <= point) & (point <= highs), axis=1)]
+        ranges = int((self.topical[matching] == 0).sum())
+        return Known(float(tables.size[peer]), ranges, matching.size, messages)
 
-    def _sizes_above(self, tables: Tables, publisher: int) -> Iterator[tuple[float | None, int]]:
-        """Let a publisher ask for the sizes of the communities above its own, one after the other."""
+    def _ask_above(self, tables: Tables, publisher: int, point: NDArray[np.float64]) -> Iterator[Known]:
+        """Let a publisher ask a member of each community above its own, one after the other."""
         network, dice = self.network, Dice.of(self.seed, ASKING, self.cycle).of_peer(publisher)
         member, draw = publisher, 0
         while (tables.above[member] >= 0).any():
-            messages, answer = 0, None
+            messages, answered = 0, False
             for other in tables.above[member, :OTHERS][tables.above[member, :OTHERS] >= 0].tolist():
                 there = network.alive[other] == 1 and network.group[other] == network.group[publisher]
                 for _ in range(TRIES):
@@ -258,10 +258,11 @@ class SharedOverlay(Overlay):
                     if answered:
                         break
                 if answered:
-                    answer, member = float(tables.size[other]), other
+                    member = other
+                    yield self._known_to(other, tables, point, messages)
                     break
-            yield answer, messages
-            if answer is None:
+            if not answered:
+                yield Known(None, messages=messages)
                 return
 
     def spread(

@@ -10,13 +10,14 @@ import pytest
 from hierarchy.shared import SharedOverlay
 from sims.engine import Simulation
 from sims.engine.faults import Churn, Crash
+from sub2sub.compiled.common.views import FREE
 from sub2sub.peers.settings import DisseminationSettings
-from tests.hierarchy.shared.mixed import judged, mixed, topic_events
+from tests.hierarchy.shared.mixed import judged, judged_by_choice, mixed, topic_events
 
 HOSTS, EVENTS, SETTLED = 600, 60, 40
 RINGS = DisseminationSettings()
 KINDS, SHARES = ("chain", "star", "tree", "graph"), (0.0, 0.05, 0.3, 0.9)
-WORLDS = [(kind, SHARES[(k + turn) % 4]) for k, kind in enumerate(KINDS) for turn in (0, 2)]
+WORLDS = [(kind, SHARES[(k + turn) % 4]) for k, kind in enumerate(KINDS) for turn in (0, 2)] + [("star", 0.0)]
 
 
 @cache
@@ -75,3 +76,33 @@ def test_one_percent_churn_costs_two_deliveries_in_a_thousand_at_most(kind, shar
             found.append(judged(overlay, *topic_events(overlay, EVENTS, cycle)))
     assert np.mean([each.hit_ratio for each in found]) >= 0.998
     assert not any(each.wrong for each in found)
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.05])
+@pytest.mark.parametrize(("kind", "share"), WORLDS)
+def test_the_route_that_publishers_choose_costs_a_tenth_more_than_the_better_one_at_most(
+    kind, share, loss
+) -> None:
+    overlay = settled(kind, share, loss)
+    events = topic_events(overlay, EVENTS, 3)
+    both = judged(overlay, *events), judged(overlay, *events, RINGS)
+    chosen, by_tables = judged_by_choice(overlay, *events)
+    assert chosen.bytes <= 1.1 * min(route.bytes for route in both)
+    assert chosen.hit_ratio >= min(route.hit_ratio for route in both) - 0.001
+    if kind != "star" or share in (0.0, 0.9):
+        assert (by_tables > 0.9) == (kind == "star" and share == 0.0)
+
+
+def test_a_publisher_that_nobody_answers_sends_along_the_rings() -> None:
+    overlay = settled("star", 0.0)
+    events, publishers = topic_events(overlay, 20, 4)
+    leaves = overlay.tables.above[publishers, 0] != FREE
+    rows = overlay.population.row[publishers[leaves]]
+    before = overlay.choose_routes(events[leaves], rows)
+    assert all("communities of" in choice.why and choice.messages == 2 for choice in before)
+    alive = overlay.network.alive.copy()
+    overlay.network.alive[overlay.population.ranges()[0][:, 0] == 0.0] = 0  # all subscribers of the root
+    after = overlay.choose_routes(events[leaves], rows)
+    overlay.network.alive[:] = alive
+    assert all("nobody answered" in choice.why for choice in after)
+    assert all(choice.route == RINGS and choice.messages == 9 for choice in after)
