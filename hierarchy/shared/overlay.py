@@ -217,7 +217,7 @@ class SharedOverlay(Overlay):
         'communities of 9, 9, 0% ranges: 7 copies besides their rings, 18 along the rings of all'
         """
         found, _ = self._points(events)
-        publishers = self._peers(at, len(found))
+        publishers = self._entries(at, len(found))
         camcast, rings = CamcastRoute(), DisseminationSettings()
         tables, _ = routing_tables(self, camcast)
         ready = self.ready() & (self.network.alive == 1)
