@@ -20,11 +20,13 @@ from math import floor, log
 from typing import NamedTuple
 
 from hierarchy.peers.settings import CamcastRoute
+from sub2sub.peers.descriptors import AROUND
 from sub2sub.peers.draws import stream_number
 from sub2sub.peers.settings import DisseminationSettings
 
 STREAM = stream_number("route choice")
 TRIES = 3  # copies of a question, or of its answer, that are sent while they are lost
+LOSSES = 3  # factor by which a count has to be too small
 OTHERS = 3  # members of a community that are asked, one after the other, until one answers
 
 
@@ -45,6 +47,30 @@ class Known(NamedTuple):
     ranges: int = 0
     matching: int = 0
     messages: int = 0
+
+
+def likely_size(counted: float, ways: Sequence[int], neighbours: int, around: int = AROUND) -> float:
+    """The size of a community, counted unless its members are far nearer than so few would be.
+
+    After a crash a table that is not full has lost entries, not members.
+
+    Parameters
+    ----------
+    ways : sequence of int
+        The distances along the ring to the members in the table.
+    neighbours : int
+        How many of them, at either end, are the nearest there are.
+
+    Examples
+    --------
+    >>> likely_size(5.0, [100, 200, 800, 900], 2, around=1000), likely_size(5.0, [1, 2, 998, 999], 2, 1000)
+    (5.0, 1000.0)
+    """
+    if len(ways) < 2 * neighbours:
+        return counted
+    steps = sorted(ways)
+    estimate = 2 * neighbours * around / max(steps[neighbours - 1] - steps[-neighbours] + around, 1)
+    return max(counted, estimate) if estimate >= LOSSES * counted else counted
 
 
 class RouteChoice(NamedTuple):

@@ -50,7 +50,6 @@ EAGER = 10  # cycles after joining in each of which a peer without equals search
 HASTE = 3  # cycles after joining in which a peer searches for its nearest equals at once
 SEARCHES = 3  # factor by which a peer that knows few equals searches more often
 STEPS = 12  # questions of a search, at most
-LOSSES = 3.0
 
 Greet = Callable[[Descriptor], bool | None]
 """Informs a peer that it has been accepted; returns whether it answered, None if that is not known yet."""
@@ -232,20 +231,13 @@ class TablePeer:
         return sorted(peers, key=lambda peer: (peer.id - self.own.id) % self.around)
 
     def community_size(self) -> float:
-        """Number of members of its community: counted, or, if the table is full, estimated from IDs.
-
-        It is estimated, too, if a table that is not full has neighbours `LOSSES` times nearer than it would:
-        it has lost entries in a crash, not members.
-        """
+        """Number of members of its community: counted, or, if the table is full, estimated from IDs."""
         size, k = len(self.equals), self.settings.neighbours
-        if size < 2 * k:
+        if size < self.settings.equals:
             return size + 1.0
         ways = sorted((link.peer.id - self.own.id) % self.around for link in self.equals)
         span = float(ways[k - 1]) - float(ways[-k]) + float(self.around)
-        estimate = 2.0 * k * float(self.around) / max(span, 1.0)  # rounding may give a span of 0
-        if size < self.settings.equals and estimate < LOSSES * (size + 1.0):
-            return size + 1.0
-        return max(size + 1.0, estimate)
+        return max(size + 1.0, 2.0 * k * float(self.around) / max(span, 1.0))  # rounding may give a span of 0
 
     def _age(self, now: int) -> int:
         """Cycles since it joined."""

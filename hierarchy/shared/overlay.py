@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.compiled.shared.layer import NestedTables
 from hierarchy.compiled.shared.points import Points
 from hierarchy.compiled.shared.routing import Tables, route_events, routing_tables
-from hierarchy.peers.route_choice import OTHERS, TRIES, Known, RouteChoice, choose_route
+from hierarchy.peers.route_choice import OTHERS, TRIES, Known, RouteChoice, choose_route, likely_size
 from hierarchy.peers.route_choice import STREAM as ASKING
 from hierarchy.peers.settings import CamcastRoute, SharedSettings
 from hierarchy.peers.tables import EAGER
@@ -241,7 +241,10 @@ class SharedOverlay(Overlay):
         lows, highs = (side[known] for side in self.population.ranges())
         matching = known[np.all((lows <= point) & (point <= highs), axis=1)]
         ranges = int((self.topical[matching] == 0).sum())
-        return Known(float(tables.size[peer]), ranges, matching.size, messages)
+        equals = self.tables.equals[peer]
+        ways = self.population.ids[equals[equals != FREE] & 0xFFFFFFFF] - self.population.ids[peer]
+        size = likely_size(float(tables.size[peer]), ways.tolist(), self.settings.tables.neighbours)
+        return Known(size, ranges, matching.size, messages)
 
     def _ask_above(self, tables: Tables, publisher: int, point: NDArray[np.float64]) -> Iterator[Known]:
         """Let a publisher ask a member of each community above its own, one after the other."""

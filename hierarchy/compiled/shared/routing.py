@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from hierarchy.compiled.shared.rules import encloses, entries, looseness
 from hierarchy.peers.router import OFFSET, STREAM, UPWARD
 from hierarchy.peers.settings import CamcastRoute
-from hierarchy.peers.tables import LOSSES
 from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
 from sub2sub.compiled.common.views import peer_of
@@ -161,16 +160,14 @@ def community_sizes(equals, ids, neighbours):
     ways = np.empty(room, np.uint64)
     for i in range(n):
         size = entries(equals[i])
-        found[i] = size + 1.0
-        if size < 2 * neighbours:
+        if size < room:
+            found[i] = size + 1.0
             continue
         for place in range(size):
             ways[place] = ids[peer_of(equals[i, place])] - ids[i]  # modulo 2**64
-        ways[:size].sort()
-        span = np.float64(ways[neighbours - 1]) - np.float64(ways[size - neighbours]) + 2.0**64
-        estimate = 2.0 * neighbours * 2.0**64 / max(span, 1.0)  # floats round
-        if size == room or estimate >= LOSSES * (size + 1.0):
-            found[i] = max(size + 1.0, estimate)
+        ways.sort()
+        span = np.float64(ways[neighbours - 1]) - np.float64(ways[room - neighbours]) + 2.0**64
+        found[i] = max(size + 1.0, 2.0 * neighbours * 2.0**64 / max(span, 1.0))  # floats round
     return found
 
 

@@ -61,6 +61,6 @@ def test_a_live_peer_exchanges_with_the_nearer_peer_that_an_answer_names() -> No
     core.ring.consider([Link(far, core.now)], core.now)
     sent = core.ring_exchanges.begin(far)[0].message
     assert isinstance(sent, m.Ring)
-    answer = m.RingBack(sent.exchange, m.Mentions.of(m.Mention(near, 0)), m.Mentions.of())
+    answer = m.RingBack(sent.exchange, m.Mentions((near,), (0,), (0,)), m.Mentions())
     asked = [each.to for each in core.receive(answer, far.id, dice) if isinstance(each.message, m.Ring)]
     assert asked == [near]
