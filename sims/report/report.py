@@ -1,4 +1,4 @@
-"""A page of one or several results: first findings and pictures, then the rest; details are folded."""
+"""A page of one or several results: the overlay to play with, findings and pictures, the rest folded."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def report(paths: Iterable[Path], title: str | None = None, megabytes: float = M
     page = Page(title or _title(sources), _subtitle(sources))
     hero = next(iter(CURVES)) if all(source.has_table("rings") for source in sources.values()) else None
     parts: list[Callable[[Page, Sources], None]] = [
+        partial(add_overlays, megabytes=megabytes),  # plays as soon as it is seen
         sections.add_finding,
         sections.add_comparisons,
         sections.add_sweeps,
         sections.add_claims,
         sections.add_side_by_side,
         *([partial(_add_curves, heading=hero, folded=False)] if hero else []),
-        partial(add_overlays, megabytes=megabytes),
         sections.add_results,
         *(partial(_add_curves, heading=heading) for heading in CURVES if heading != hero),
         sections.add_other_files,
