@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sims.engine import Schedule
-from sims.observers import Snapshots
+from sims.observers.snapshots import Snapshots
 from sims.report.report import report
 from sims.runs.folder import RunWriter
 from tests.sims.report import browser
