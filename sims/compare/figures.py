@@ -1,11 +1,12 @@
-"""The figures of a comparison: frontiers, costs, faults, the family between, and what a budget buys.
+"""The charts of a comparison: frontiers, costs, faults, the family between, and what a budget buys.
 
-Every system has one colour, marker and dash in all figures; related systems share a colour.
+They are the same in the figures of a comparison and in the page of `sub2sub report`. Every system has one look in
+all charts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,186 +14,168 @@ import pandas as pd
 
 from sims.compare.summary import cost, ends, family_in, is_between, systems_in, value, working_point
 from sims.compare.worlds import FAULTS, FRONTIER
-from sims.figures.style import COLOURS, figure, frontier, styled
 from sims.rivals.base.catalogue import entrant, is_known
-from sims.rivals.base.entrants import Look
+from workloads.charts.chart import Chart, Series, Sheet
+from workloads.charts.drawing import drawn
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NAMED = dict(zip(("blue", "red", "green", "pink", "orange", "sky", "black"), COLOURS, strict=True))
-FLOOR = 1e-4  # smaller shares of missed deliveries are drawn here
+COST = "bytes_per_delivery"
 COSTS = {
-    "bytes per delivery": "bytes_per_delivery",
+    "bytes per delivery": COST,
     "copies per delivery": "copies_per_delivery",
     "spam per delivery": "spam_per_delivery",
-    "hops to the last match": "hops_to_last_match",
-    "milliseconds\nto the last match": "last_ms_median",
+    "ms to the last": "last_ms_median",
     "links per peer": "links.mean",
-    "upkeep messages\nper peer and cycle": "upkeep_messages.mean",
-    "upkeep bytes\nper peer and cycle": "upkeep_bytes.mean",
+    "upkeep messages per peer and cycle": "upkeep_messages.mean",
+    "hops to the last": "hops_to_last_match",
+    "upkeep bytes per peer and cycle": "upkeep_bytes.mean",
 }
+BUDGET = ("links.total", "links.mean", "upkeep_messages.mean", "messages_per_event")
 RATES = np.logspace(-2, 3, 26)
+FRONTIER_WORDS = (
+    "Each line is a system, each point one of its settings (fan-out, shortcuts); settings that cost more and "
+    "reach no more are left out. Better is higher and further to the left."
+)
+COSTS_WORDS = (
+    "Costs under the first fault of the rule, at the working points. A system in brackets does not deliver what "
+    "the rule asks: its costs are those of the setting that delivers most."
+)
 
 
 def figures(table: pd.DataFrame) -> Iterator[tuple[str, str, Figure]]:
     """All figures with their names and captions; drawn one after the other."""
-    worlds = [str(w) for w in dict.fromkeys(table.world)]
-    with styled():
-        for world in (world for world in worlds if not is_between(world)):
-            slug = world.replace(" ", "-").replace("/", "-")
-            for kind, (draw, caption) in KINDS.items():
-                yield f"{kind}-{slug}", f"{world}: {caption}", draw(table, world)
-        if len(family_in(table)) > 1:
-            caption = "From pure topics (t = 0) to free ranges (t = 1): costs at the working points."
-            yield "family", caption, _family(table)
+    worlds = [str(world) for world in dict.fromkeys(table.world)]
+    for world in (world for world in worlds if not is_between(world)):
+        slug = world.replace(" ", "-").replace("/", "-")
+        sheets = {
+            "frontier": (Sheet([frontier_chart(table, world, *fault) for fault in FRONTIER]), FRONTIER_WORDS),
+            "costs": (Sheet(cost_charts(table, world), columns=2), COSTS_WORDS),
+            "faults": (Sheet(fault_charts(table, world)), "Hit ratio at the working points, under faults."),
+            "budget": (Sheet([budget_chart(table, world)]), "Upkeep and events against the rate of events."),
+        }
+        for name, (sheet, caption) in sheets.items():
+            with drawn(sheet) as figure:
+                yield f"{name}-{slug}", f"{world}: {caption}", figure
+    if len(family_in(table)) > 1:
+        known = set(table.metric[table["mean"].notna()])
+        charts = [family_chart(table, name) for name, metric in COSTS.items() if metric in known]
+        with drawn(Sheet(charts, columns=3)) as figure:
+            caption = (
+                "From pure topics (t = 0) to free ranges (t = 1): costs at the working points, no faults."
+            )
+            yield "family", caption, figure
 
 
-def _look(system: str) -> dict[str, Any]:
-    colour, marker, dash = entrant(system).look if is_known(system) else Look()
-    return {"color": NAMED[colour], "marker": marker, "linestyle": dash, "label": system}
+def dressed(table: pd.DataFrame, system: str) -> dict[str, Any]:
+    """How a system looks: a number for the page, and what its rival's file says for figures."""
+    number = list(dict.fromkeys(table.system)).index(system)
+    return {"look": number, "dress": tuple(entrant(system).look) if is_known(system) else None}
 
 
-def _legend(fig: Figure, axes: Axes, columns: int = 5) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    fig.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=9)
+def stress_label(loss: float, crashed: float) -> str:
+    """The label of the faults under which a cell was measured.
+
+    Examples
+    --------
+    >>> stress_label(0.0, 0.0), stress_label(0.15, 0.0), stress_label(0.05, 0.3)
+    ('no faults', '15 % of the messages lost', '5 % of the messages lost, 30 % of the peers crashed')
+    """
+    parts = [f"{100 * loss:g} % of the messages lost"] if loss else []
+    parts += [f"{100 * crashed:g} % of the peers crashed"] if crashed else []
+    return ", ".join(parts) or "no faults"
 
 
-def _frontier(table: pd.DataFrame, world: str) -> Figure:
-    fig, axes = figure(1, len(FRONTIER), sharey=True, figsize=(11, 4.6))
-    here = table[table.world == world]
-    for ax, fault in zip(axes, FRONTIER, strict=True):
-        now = here[(here.loss == fault.loss) & (here.crashed == fault.crashed)]
-        for system in systems_in(table, world):
-            own = now[now.system == system]
-            hit = own[own.metric == "hit_ratio"].set_index("knob")["mean"]
-            cost = own[own.metric == "bytes_per_delivery"].set_index("knob")["mean"]
-            if hit.empty:
-                continue
-            frontier(ax, cost[hit.index], (1 - hit).clip(lower=FLOOR), **_look(system))
-        ax.set(xscale="log", yscale="log", xlabel="bytes per delivery", title=str(fault))
-    axes[0].set_ylabel("missed deliveries (share)")
-    axes[0].set_ylim(FLOOR / 1.5, 1.3)
-    _legend(fig, axes[0])
-    return fig
+def frontier_chart(table: pd.DataFrame, world: str, loss: float, crashed: float) -> Chart:
+    """Reliability against cost; a setting that costs more and reaches no more is left out."""
+    now = table[(table.world == world) & (table.loss == loss) & (table.crashed == crashed)]
+    series = []
+    for system in systems_in(table, world):
+        own = now[now.system == system]
+        hit = own[own.metric == "hit_ratio"].set_index("knob")
+        price = own[own.metric == COST].set_index("knob")["mean"].reindex(hit.index)
+        order = price.dropna().sort_values(kind="stable").index
+        if not len(order):
+            continue
+        reached = hit.loc[order, "mean"].to_numpy()
+        best = np.maximum.accumulate(reached)
+        order = order[np.concatenate([[True], reached[1:] > best[:-1]])]
+        low, high = (hit.loc[order, end].fillna(hit.loc[order, "mean"]).clip(0, 1) for end in ("low", "high"))
+        series.append(
+            Series(
+                system, price[order], hit.loc[order, "mean"], low=low, high=high,
+                names=[str(knob) for knob in order], **dressed(table, system),
+            )
+        )  # fmt: skip
+    return Chart(
+        stress_label(loss, crashed), "bytes per delivery", "subscribers reached", series, log_x=True,
+        nines=True, pick="point", height=400, caption=FRONTIER_WORDS,
+    )  # fmt: skip
 
 
-def _cost_panels(table: pd.DataFrame, **options: Any) -> tuple[Figure, Any, dict[str, str]]:
-    """A panel for each cost that was measured (milliseconds only with a network); the costs by label."""
-    measured = set(table.metric[table["mean"].notna()])
-    costs = {label: metric for label, metric in COSTS.items() if metric in measured}
-    fig, axes = figure(2, -(-len(costs) // 2), **options)
-    for ax in axes.flat[len(costs) :]:
-        ax.set_axis_off()
-    return fig, axes, costs
-
-
-def _costs(table: pd.DataFrame, world: str) -> Figure:
+def cost_charts(table: pd.DataFrame, world: str) -> list[Chart]:
+    """The costs of all systems at their working points, a chart for each cost that was measured."""
     systems = systems_in(table, world)[::-1]
-    found = [(system, working_point(table, world, system)) for system in systems]
-    labels = [system if point is None or point.reached else f"({system})" for system, point in found]
-    fig, axes, costs = _cost_panels(table, sharey=True, figsize=(11, 1.6 + 0.5 * len(systems)))
-    for ax, (label, metric) in zip(axes.flat, costs.items(), strict=False):
-        points = np.array([ends(cost(table, world, system, metric)) for system in systems])
-        mean = points[:, 0]
-        known = np.isfinite(mean)
-        least = mean[known & (mean > 0)].min() / 3 if (known & (mean > 0)).any() else 0.1
-        for place, system in enumerate(systems):
-            if not known[place]:
-                _beside(ax, least, place, "not run")
-            elif mean[place] <= 0:
-                _beside(ax, least, place, "0")
-            else:
-                text = f"{mean[place]:,.0f}" if mean[place] >= 100 else f"{mean[place]:.3g}"
-                reach = np.nan_to_num(np.abs(points[place, 1:] - mean[place]))[:, None]
-                ax.barh(place, mean[place] - least, left=least, color=_look(system)["color"], height=0.62)
-                ax.errorbar(mean[place], place, xerr=reach, color="#333333", capsize=2, lw=1)
-                _beside(ax, max(mean[place], np.nan_to_num(points[place, 2])), place, text)
-        ax.set(xscale="log", xlabel=label)
-        ax.set_xlim(left=least, right=np.nanmax(np.append(mean, 1.0)) * 12)
-        ax.set_yticks(range(len(systems)), labels)
-        ax.grid(axis="y", visible=False)
-    return fig
+    points = [working_point(table, world, system) for system in systems]
+    ticks = {
+        place: system if point is None or point.reached else f"({system})"
+        for place, (system, point) in enumerate(zip(systems, points, strict=True))
+    }
+    found = []
+    for label, metric in COSTS.items():
+        cells = np.array([ends(cost(table, world, system, metric)) for system in systems])
+        if np.isfinite(cells[:, 0]).any():
+            bars = Series("", list(ticks), cells[:, 0], "bars", low=cells[:, 1], high=cells[:, 2])
+            found.append(Chart("", label, "", [bars], ticks=ticks, values=True, across=True, log_x=True))
+    return found
 
 
-def _beside(ax: Axes, x: float, y: float, text: str) -> None:
-    ax.annotate(text, (x, y), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8)
-
-
-def _faults(table: pd.DataFrame, world: str) -> Figure:
-    fig, axes = figure(1, 2, figsize=(9.5, 4.4))
-    kinds = {"messages lost (%)": "loss", "peers crashed (%)": "crashed"}
-    for ax, (label, field) in zip(axes, kinds.items(), strict=True):
-        other = "crashed" if field == "loss" else "loss"
-        faults = [fault for fault in FAULTS if getattr(fault, other) == 0]
+def fault_charts(table: pd.DataFrame, world: str) -> list[Chart]:
+    """Hit ratio at the working points by messages lost, and by peers crashed."""
+    charts = []
+    for axis, title in enumerate(("messages lost", "peers crashed")):
+        faults = [fault for fault in FAULTS if fault[1 - axis] == 0]
+        series = []
         for system in systems_in(table, world):
             point = working_point(table, world, system)
-            knob = point.knob if point else "none"
-            y = np.array([ends(value(table, world, system, "hit_ratio", knob, *fault)) for fault in faults])
-            x = [100 * getattr(fault, field) for fault in faults]
-            ax.plot(x, y[:, 0], **_look(system))
-            look = {"color": _look(system)["color"], "alpha": 0.12, "lw": 0}
-            ax.fill_between(x, y[:, 1], np.minimum(y[:, 2], 1), **look)
-        ax.set(xlabel=label)
-    axes[0].set(ylabel="hit ratio", ylim=(None, 1.005))
-    axes[1].set(ylim=(0, 1.03))
-    _legend(fig, axes[0])
-    return fig
+            if point is None:
+                continue
+            found = [value(table, world, system, "hit_ratio", point.knob, *fault) for fault in faults]
+            mean, low, high = np.array([ends(cell) for cell in found]).T * 100
+            x = [100 * fault[axis] for fault in faults]
+            series.append(
+                Series(system, x, mean, low=low, high=np.minimum(high, 100), **dressed(table, system))
+            )
+        labels = f"% of the {title}", "% of subscribers reached"
+        charts.append(Chart(title.capitalize(), *labels, series, top=102))
+    return charts
 
 
-def _budget(table: pd.DataFrame, world: str) -> Figure:
-    fig, ax = figure(figsize=(8, 4.8))
-    here = table[(table.world == world) & (table.knob == "")].groupby("metric", observed=True)["mean"].first()
-    size = float(here["links.total"] / here["links.mean"])  # subscribers
+def budget_chart(table: pd.DataFrame, world: str) -> Chart:
+    """All messages, upkeep and events, against how often events are published."""
+    series = []
     for system in systems_in(table, world):
-        upkeep, event = (
-            ends(cost(table, world, system, metric))[0]
-            for metric in ("upkeep_messages.mean", "messages_per_event")
-        )
-        if np.isfinite(upkeep) and np.isfinite(event):
-            ax.plot(RATES, upkeep + RATES * event / size, markevery=5, **_look(system))
-    ax.set(
-        xscale="log", yscale="log", xlabel="events per cycle, in the whole system",
-        ylabel="messages per peer and cycle",
+        total, mean, upkeep, event = (ends(cost(table, world, system, metric))[0] for metric in BUDGET)
+        if np.isfinite([total, mean, upkeep, event]).all() and mean > 0:
+            size = total / mean  # subscribers
+            y = upkeep + RATES * event / size
+            series.append(Series(system, RATES, y, **dressed(table, system)))
+    return Chart(
+        "All messages", "events per cycle, in the whole system", "messages per peer and cycle", series,
+        log_x=True, log_y=True, height=340,
+        caption="Upkeep and events together, at the working points.",
     )  # fmt: skip
-    _legend(fig, ax, 4)
-    return fig
 
 
-def _family(table: pd.DataFrame) -> Figure:
-    family = family_in(table)
-    fig, axes, costs = _cost_panels(table, sharex=True, figsize=(11, 6))
-    for ax, (label, metric) in zip(axes.flat, costs.items(), strict=False):
-        for system in systems_in(table, family[0][1]):
-            y = np.array([ends(cost(table, world, system, metric)) for _, world in family])
-            x = [t for t, _ in family]
-            ax.plot(x, y[:, 0], **_look(system))
-            ax.fill_between(x, y[:, 1], y[:, 2], color=_look(system)["color"], alpha=0.15, lw=0)
-        ax.set(ylabel=label, ylim=(0, None))
-    for ax in axes[1]:
-        ax.set_xlabel("share of free ranges, t")
-    _legend(fig, axes[0, 0])
-    return fig
-
-
-KINDS: dict[str, tuple[Callable[[pd.DataFrame, str], Figure], str]] = {
-    "frontier": (
-        _frontier,
-        "reliability against cost. Each point is one setting (fan-out, shortcuts); lines join those that no "
-        "cheaper one beats. Lower left is better; what misses fewer than 1 in 10,000 stands at the bottom. "
-        "Without faults, with 5 % of the messages lost, with 30 % crashed and nothing repaired. Settings "
-        "dearer than two that deliver 99 % are left out.",
-    ),
-    "costs": (
-        _costs,
-        "costs under the first fault of the rule, at the working points. A system in brackets does not "
-        "deliver what the rule asks: its costs are those of the setting that delivers most.",
-    ),
-    "faults": (_faults, "hit ratio at the working points, under loss and right after crashes."),
-    "budget": (
-        _budget,
-        "all messages, upkeep and events, per peer and cycle, against how often events are published.",
-    ),
-}
-"""The figures of a world, how they are drawn, and what their captions say."""
+def family_chart(table: pd.DataFrame, name: str) -> Chart:
+    """One of `COSTS` from topics to ranges."""
+    series, steps = [], family_in(table)
+    for system in systems_in(table, steps[0][1]):
+        mean, low, high = np.array([ends(cost(table, world, system, COSTS[name])) for _, world in steps]).T
+        x = [t for t, _ in steps]
+        series.append(Series(system, x, mean, low=low, high=high, **dressed(table, system)))
+    return Chart(
+        name.capitalize(), "share of free ranges, t", name, series, height=320,
+        caption="At the working points.",
+    )  # fmt: skip

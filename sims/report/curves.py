@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.report.charts import Chart, Series
 from sims.report.fault_words import fault_marks
 from sims.report.sources import Source
+from workloads.charts.chart import Chart, Series
 
 Runs = Mapping[str, Source]
 Columns = dict[str, NDArray[Any]]

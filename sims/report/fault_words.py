@@ -76,16 +76,3 @@ def fault_marks(fault: Fault) -> list[tuple[float, str]]:
     often = fault_when({"every": fault.get("every", 1)})
     marks = [(float(start), f"{fault_label(fault)} {often}")]
     return marks + ([(float(until), f"{fault.get('kind')} ends")] if isinstance(until, int | float) else [])
-
-
-def stress_label(loss: float, crashed: float) -> str:
-    """Return the label of the faults under which a cell of a comparison was measured.
-
-    Examples
-    --------
-    >>> stress_label(0.0, 0.0), stress_label(0.15, 0.0), stress_label(0.05, 0.3)
-    ('no faults', '15 % of the messages lost', '5 % of the messages lost, 30 % of the peers crashed')
-    """
-    parts = [f"{share_text(loss)} of the messages lost"] if loss else []
-    parts += [f"{share_text(crashed)} of the peers crashed"] if crashed else []
-    return ", ".join(parts) or "no faults"

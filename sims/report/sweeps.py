@@ -13,9 +13,10 @@ import numpy as np
 from markupsafe import Markup
 
 from sims.report.cells import Cell, plain_number, share_text
-from sims.report.charts import Chart, Series, figure_html
+from sims.report.charts import figure_html
 from sims.report.html import Page
 from sims.report.sources import Source
+from workloads.charts.chart import Chart, Series
 from workloads.statistics.intervals import half_interval
 
 MOST_RESULTS = 6  # most result columns of the table; the chart offers all

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from workloads.files.atomic import write_text
+from workloads.statistics.intervals import interval_of_mean, interval_of_share
 
 OURS = "not in the paper; a bound of ours"
 
@@ -188,68 +188,17 @@ def intervals(samples: Any, digits: int = 4, name: str = "{}") -> dict[str, list
     {'level 1': [0.7, 3.3]}
     """
     pairs = samples.items() if isinstance(samples, Mapping) else samples
-    return {name.format(key): interval_of_mean(values, digits) for key, values in pairs}
+    return {name.format(key): mean_interval(values, digits) for key, values in pairs}
 
 
-def interval_of_mean(values: ArrayLike, digits: int = 4) -> list[float]:
-    """Student's 95 % confidence interval of the mean of independent values; NaNs are left out.
-
-    Values that are all shares, from 0 to 1, have an interval from 0 to 1 at most.
-
-    Examples
-    --------
-    >>> interval_of_mean([1.0, 2.0, 3.0, 2.0]), interval_of_mean([0.9, 1.0, 1.0])
-    ([0.7008, 3.2992], [0.8232, 1.0])
-    """
-    found = np.asarray(values, float).ravel()
-    found = found[np.isfinite(found)]
-    if not found.size:
-        return [float("nan")] * 2
-    many = found.size > 1
-    half = _quantile(found.size - 1) * found.std(ddof=1) / np.sqrt(found.size) if many else float("nan")
-    ends = np.array([found.mean() - half, found.mean() + half])
-    if found.min() >= 0 and found.max() <= 1:
-        ends = ends.clip(0, 1)
-    return [round(float(end), digits) for end in ends]
+def mean_interval(values: ArrayLike, digits: int = 4) -> list[float]:
+    """Student's interval of the mean, rounded."""
+    return [round(end, digits) for end in interval_of_mean(values)]
 
 
-def below(less: ArrayLike, more: ArrayLike) -> bool:
-    """Whether the mean of `less` is below that of `more`, by more than chance explains.
-
-    Welch's 95 % confidence interval of the difference has to lie below 0. Single values, and values without
-    any spread, are compared as they are.
-
-    Examples
-    --------
-    >>> below([1.0, 1.1, 0.9], [2.0, 2.2, 1.9]), below([1.0, 3.0, 2.0], [2.0, 3.0, 2.5])
-    (True, False)
-    """
-    pair = [np.asarray(values, float).ravel() for values in (less, more)]
-    apart = float(pair[0].mean() - pair[1].mean())
-    errors = np.array([values.var(ddof=1) / values.size if values.size > 1 else 0.0 for values in pair])
-    if not errors.any():
-        return apart < 0
-    spread = sum(error**2 / (values.size - 1) for error, values in zip(errors, pair, strict=True) if error)
-    return bool(apart + _quantile(float(errors.sum() ** 2 / spread)) * np.sqrt(errors.sum()) < 0)
-
-
-def _quantile(freedom: float) -> float:
-    """Student's 97.5 % quantile."""
-    return float(stdtrit(freedom, 0.975))
-
-
-def interval_of_share(successes: float, trials: int, digits: int = 4) -> list[float]:
-    """Wilson's 95 % interval of a share.
-
-    Examples
-    --------
-    >>> interval_of_share(10, 10)
-    [0.7225, 1.0]
-    """
-    z2, share = 1.96**2, successes / trials
-    middle = (share + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = 1.96 / (1 + z2 / trials) * np.sqrt(share * (1 - share) / trials + z2 / (4 * trials**2))
-    return [round(float(middle - half), digits), round(float(min(1.0, middle + half)), digits)]
+def share_interval(successes: float, trials: int, digits: int = 4) -> list[float]:
+    """Wilson's interval of a share, rounded."""
+    return [round(end, digits) for end in interval_of_share(successes, trials)]
 
 
 def write_claims(folder: Path, claims: Iterable[Claim]) -> Path:

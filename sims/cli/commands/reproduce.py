@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,20 +11,20 @@ import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
-from workloads.cli.common import FILE, OUT_FOLDER, json_option, print_result
+from workloads.cli.common import FILE, OUT_FOLDER, Where, json_option, print_json, print_result, where_options
 
 if TYPE_CHECKING:
     from sims.reproduce.claims import Claim
-    from sims.reproduce.reproduction import Experiment, Progress
+    from sims.reproduce.reproduction import Reproduction
 
 FORMATS = ("png", "svg", "pdf")
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from sims.reproduce.registry import experiments
+    from sims.reproduce.registry import TITLES
 
-    found = experiments().values()
-    return [CompletionItem(each.id, help=each.title) for each in found if each.id.startswith(incomplete)]
+    found = {id: title for id, (_, title) in TITLES.items() if id.startswith(incomplete)}
+    return [CompletionItem(id, help=title) for id, title in found.items()]
 
 
 def _formats(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
@@ -44,8 +42,15 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
 )
 @click.option("--quick", is_flag=True, help="A smaller form, about a minute; its verdicts are marked.")
 @click.option("--seed", type=click.IntRange(0), default=1, help="The first seed.")
-@click.option("--all", "everything", is_flag=True, help="Run every experiment.")
-@click.option("--overwrite", is_flag=True, help="Replace an earlier run of the same form.")
+@click.option("--all", "everything", is_flag=True, help="Run all of them.")
+@click.option("--resume", is_flag=True, help="Keep what is finished, and continue the rest.")
+@click.option("--overwrite", is_flag=True, help="Replace earlier runs of the same form.")
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    help="Units at the same time.  [default: 1; one per core with --all]",
+)
+@where_options
 @click.option(
     "--again", is_flag=True, help="Evaluate and draw earlier runs again from their tables, without running."
 )
@@ -56,7 +61,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
     callback=_formats,
     help="Formats of figures: png, svg, pdf, with commas between them.",
 )
-@click.option("--page", type=FILE, help="Write a page of the runs in OUT, and run nothing.")
+@click.option("--page", type=FILE, help="Write pages of the runs in OUT, and run nothing.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @json_option
 def command(
@@ -65,7 +70,10 @@ def command(
     quick: bool,
     seed: int,
     everything: bool,
+    resume: bool,
     overwrite: bool,
+    processes: int | None,
+    where: Where,
     again: bool,
     formats: tuple[str, ...],
     page: Path | None,
@@ -74,54 +82,68 @@ def command(
 ) -> None:
     """Rerun figures and tables of the papers, and compare the measured values with the published ones.
 
-    Without IDS the experiments are listed. Each writes a run folder OUT/<id>/ with claims.json, <id>.png and
-    Parquet tables; an existing run is replaced only with --overwrite. If one fails, the others still run, and
-    the exit code is 1.
+    Without IDS the reproductions are listed. Each writes a run folder OUT/<id>/ with claims.json, <id>.png
+    and Parquet tables; an existing run is replaced only with --overwrite. What is run is cut into units,
+    whose results in OUT/units/ are not computed again. If a unit fails, the others still run, and the exit
+    code is 1.
 
     \b
     Examples:
       sub2sub reproduce                                        list them
       sub2sub reproduce sub2sub-fig5 camcast-table2 --quick    two of them, in their small form
-      sub2sub reproduce --all --quick                          all of them, into out/quick
-      sub2sub reproduce --page docs/reproductions.md           a page of what is in out/full
+      sub2sub reproduce --all --quick                          all of them, into out/quick, on all cores
+      sub2sub reproduce --all --resume                         continue after an interruption
+      sub2sub reproduce --page docs/reproductions.md           pages of what is in out/full
     """
-    from sims.reproduce.registry import experiments, find
-    from sims.reproduce.reproduction import judged_again
+    from sims.reproduce.registry import TITLES, find
+    from sims.reproduce.reproduction import reproduce
 
     folder = out or Path("out") / ("quick" if quick else "full")
+    quiet = quiet or as_json
     if page:
-        _write_page(page, folder, quiet or as_json)
+        _write_pages(page, folder, quiet)
         return
     if not ids and not everything:
         _list(as_json)
         return
-    chosen = list(experiments().values()) if everything else [find(id) for id in dict.fromkeys(ids)]
+    if resume and overwrite:
+        raise InputError("--resume and --overwrite: expected one or the other")
+    chosen = [find(id) for id in (TITLES if everything else dict.fromkeys(ids))]
+    if again:
+        found = {each.id: _again(each, folder, formats) for each in chosen}
+    else:
+        from sims.cli.console import progress_bar
+        from workloads.files.environment import cores
 
-    def run(experiment: Experiment, progress: Progress) -> list[Claim]:
-        if again:
-            return judged_again(experiment, folder, formats)
-        return experiment.reproduce(
-            folder, quick=quick, seed=seed, progress=progress, overwrite=overwrite, formats=formats
-        )
-
-    found: list[Claim] = []
-    broken: list[str] = []
-    for number, experiment in enumerate(chosen, 1):
-        claims = _reproduce(experiment, run, quiet or as_json, f"{number}/{len(chosen)} ")
-        if claims is None:
-            broken.append(experiment.id)
-            continue
-        found += claims
-        if not quiet and not as_json:
-            _print(claims)
-            click.echo(f"written to {folder / experiment.id}\n")
+        names = chosen[0].id if len(chosen) == 1 else f"{len(chosen)} reproductions"
+        with where.session() as spark, progress_bar(names, "units", quiet=quiet) as report:
+            found = reproduce(
+                chosen, folder, quick=quick, seed=seed, resume=resume, overwrite=overwrite, formats=formats,
+                processes=processes or (cores() if everything else 1), spark=spark, progress=report,
+            )  # fmt: skip
+    claims = {id: own for id, own in found.items() if not isinstance(own, str)}
+    every = [claim for own in claims.values() for claim in own]
     if as_json:
-        click.echo(json.dumps([asdict(claim) for claim in found]))
-    elif not quiet and len(chosen) > 1:
-        click.echo(f"{_counted(found)}, in {len(chosen) - len(broken)} experiments")
+        print_json([asdict(claim) for claim in every])
+    elif not quiet:
+        for id, own in claims.items():
+            _print(own)
+            click.echo(f"written to {folder / id}\n")
+        if len(chosen) > 1:
+            click.echo(f"{_counted(every)}, in {len(claims)} reproductions")
+    broken = {id: reason for id, reason in found.items() if isinstance(reason, str)}
+    for id, reason in broken.items():
+        click.echo(f"sub2sub: {id}: {reason}", err=True)
     if broken:
         click.echo(f"sub2sub: {len(broken)} of {len(chosen)} failed: {', '.join(broken)}", err=True)
         raise SystemExit(1)
+
+
+def _again(reproduction: Reproduction, folder: Path, formats: Sequence[str]) -> list[Claim] | str:
+    try:
+        return reproduction.again(folder, formats)
+    except InputError as error:
+        return str(error)
 
 
 def _counted(claims: Sequence[Claim]) -> str:
@@ -130,39 +152,21 @@ def _counted(claims: Sequence[Claim]) -> str:
     return f"{held} claims hold, {failed} do not, {verdicts.count('observation')} observations"
 
 
-def _write_page(page: Path, folder: Path, quiet: bool) -> None:
-    from sims.reproduce.reproductions_page import write_page
+def _write_pages(page: Path, folder: Path, quiet: bool) -> None:
+    from sims.reproduce.reproductions_page import write_pages
 
-    runs = write_page(page, folder)
+    found = write_pages(page, folder)
     if not quiet:
-        click.echo(f"{page}: {runs} experiments from {folder}")
+        click.echo(f"{page}: {found} reproductions, runs from {folder}")
 
 
 def _list(as_json: bool) -> None:
-    from sims.reproduce.registry import by_paper
+    from sims.reproduce.registry import TITLES, by_paper
 
-    facts, lines = [], []
-    for paper, members in by_paper().items():
-        facts += [{"id": each.id, "title": each.title} for each in members]
-        lines += [paper, *(f"  {each.id:22} {each.title}" for each in members)]
-    print_result(as_json, facts, *lines)
-
-
-def _reproduce(
-    experiment: Experiment, run: Callable[[Experiment, Progress], list[Claim]], quiet: bool, count: str
-) -> list[Claim] | None:
-    """Run one experiment; print a line and return None if it fails."""
-    from sims.cli.console import progress_bar
-
-    try:
-        with progress_bar(f"{count}{experiment.id}", quiet=quiet) as report:
-            return run(experiment, report)
-    except InputError as error:
-        click.echo(f"sub2sub: {experiment.id}: {error}", err=True)
-    except Exception as error:  # a defect of one experiment is printed in full, and the others still run
-        traceback.print_exc()
-        click.echo(f"sub2sub: {experiment.id}: {type(error).__name__}: {error}", err=True)
-    return None
+    lines = []
+    for paper, ids in by_paper().items():
+        lines += [paper, *(f"  {id:22} {TITLES[id][1]}" for id in ids)]
+    print_result(as_json, [{"id": id, "title": title} for id, (_, title) in TITLES.items()], *lines)
 
 
 def _print(claims: list[Claim]) -> None:

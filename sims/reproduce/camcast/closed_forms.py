@@ -17,10 +17,14 @@ import numpy as np
 import pandas as pd
 
 from hierarchy.analysis import latency, reliability, tuning
-from sims.figures.style import COLOURS, MARKERS, figure, legend_above
 from sims.reproduce.camcast.contenders import LEVELS, PROTOCOLS, QUANTITIES, contenders
-from sims.reproduce.claims import Claims, interval_of_share, observed, rounded, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.claims import Claims, observed, rounded, share_interval, stated
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+)
+from workloads.charts.chart import Chart, Series, Sheet
+from workloads.statistics.intervals import interval_of_share
 
 LABELS = {
     "messages": "messages per event",
@@ -34,26 +38,36 @@ ALIKE = 0.07  # a difference in reliability that runs of this number do not tell
 SECTIONS = {"messages": "4.3", "memory": "4.4", "reliability": "4.5", "latency": "4.6"}
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
+def plan(quick: bool, seed: int) -> Plan:
     """All four protocols at several sizes and several c; then CAMCAST tuned like each alternative."""
     sizes = [30, 100, 300, 1000] if quick else [30, 100, 300, 1000, 3000, 10_000]
     runs = 100 if quick else 400
-    settings = [(n, C_OF_SIZES, max(20, min(runs, 100_000 // n))) for n in sizes]
-    settings += [(SIZE_OF_CS, c, runs) for c in (0.0, 1.0, 2.0, 4.0, 6.0)]
-    rows: list[dict[str, Any]] = []
-    for n, c, count in tracked(settings, progress):
-        for contender in contenders(n, c):
-            found = contender.measure(seed, count)
-            rows += [
-                {
-                    "protocol": contender.name, "n": n, "c": c, "quantity": quantity, "runs": count,
-                    "simulated": found[quantity], "formula": contender.formulas[quantity],
-                }
-                for quantity in QUANTITIES
-            ]  # fmt: skip
-    tuned = [_tuned(name, runs, seed) for name in PROTOCOLS[1:]]
+    settings: list[dict[str, Any]] = [
+        {"n": n, "c": C_OF_SIZES, "runs": max(20, min(runs, 100_000 // n))} for n in sizes
+    ]
+    settings += [{"n": SIZE_OF_CS, "c": c, "runs": runs} for c in (0.0, 1.0, 2.0, 4.0, 6.0)]
+    settings += [{"alternative": name, "runs": runs} for name in PROTOCOLS[1:]]
     scale = f"{LEVELS} communities of {sizes[0]} to {sizes[-1]:,} processes, 20 to {runs} runs"
-    return measurement(scale, closed_forms=rows, tuned=tuned)
+    return Plan(scale, unit, settings, {"seed": seed})
+
+
+def unit(
+    runs: int, seed: int, n: int = 0, c: float = 0.0, alternative: str = ""
+) -> dict[str, list[dict[str, Any]]]:
+    """All four protocols with one size and c, or CAMCAST beside the alternative that it is tuned like."""
+    if alternative:
+        return {"tuned": [_tuned(alternative, runs, seed)]}
+    rows = []
+    for contender in contenders(n, c):
+        found = contender.measure(seed, runs)
+        rows += [
+            {
+                "protocol": contender.name, "quantity": quantity, "simulated": found[quantity],
+                "formula": contender.formulas[quantity],
+            }
+            for quantity in QUANTITIES
+        ]  # fmt: skip
+    return {"closed_forms": rows}
 
 
 def _tuned(name: str, runs: int, seed: int) -> dict[str, Any]:
@@ -112,7 +126,7 @@ def judge(tables: Tables) -> Claims:
             "CAMCAST, Section 4.5.2: the same reliability for a c within the stated range; the bound is ours",
             "equal", {"CAMCAST": round(row.camcast, 3), row.alternative: round(row.itself, 3)},
             abs(row.camcast - row.itself) <= ALIKE,
-            interval=[interval_of_share(share * row.runs, row.runs, 3) for share in (row.camcast,
+            interval=[share_interval(share * row.runs, row.runs, 3) for share in (row.camcast,
             row.itself)],
         )  # fmt: skip
     yield observed(
@@ -138,48 +152,37 @@ def _select(rows: pd.DataFrame, quantity: str, name: str) -> pd.DataFrame:
     return rows[(rows.quantity == quantity) & (rows.protocol == name) & same].sort_values(key)
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> dict[str, Sheet]:
     """All four quantities together, and each alone."""
-    rows = tables["closed_forms"]
-    together, panels = figure(2, 2, figsize=(10.5, 7.4))
-    figures = {"": together}
-    for axes, quantity in zip(panels.ravel(), QUANTITIES, strict=True):
-        _panel(axes, rows, quantity)
-        alone, single = figure()
-        _panel(single, rows, quantity)
-        legend_above(alone, single, 4, fontsize=8)
-        figures[quantity] = alone
-    legend_above(together, panels[0, 0], 4)
-    return figures
+    found = {quantity: _chart(tables["closed_forms"], quantity) for quantity in QUANTITIES}
+    note = "paper's closed form (lines), simulated (marks)"
+    alone = {quantity: Sheet([chart], note=note) for quantity, chart in found.items()}
+    return {"": Sheet(list(found.values()), columns=2, note=note), **alone}
 
 
-def _panel(axes: Any, rows: pd.DataFrame, quantity: str) -> None:
+def _chart(rows: pd.DataFrame, quantity: str) -> Chart:
     key = "c" if quantity == "reliability" else "n"
+    series = []
     for i, name in enumerate(PROTOCOLS):
         own = _select(rows, quantity, name)
-        axes.plot(own[key], own.formula, color=COLOURS[i], linewidth=1.3)
-        marks = {"color": COLOURS[i], "marker": MARKERS[i], "linestyle": "", "label": name}
-        axes.plot(own[key], own.simulated, **marks)
+        ends: dict[str, Any] = {}
         if quantity == "reliability":
-            half = 1.96 * np.sqrt(own.simulated * (1 - own.simulated) / own.runs)
-            axes.errorbar(own[key], own.simulated, half, fmt="none", color=COLOURS[i], capsize=2)
+            pairs = [interval_of_share(s * r, r) for s, r in zip(own.simulated, own.runs, strict=True)]
+            ends = dict(zip(("low", "high"), np.array(pairs).T, strict=True))
+        series.append(Series(name, own[key], own.simulated, "points", look=i, **ends))
+        series.append(Series("", own[key], own.formula, look=i, style="plain"))
     if quantity == "latency":
         sizes = _select(rows, quantity, "CAMCAST").n
         best, worst = (
-            [f([n] * LEVELS, k) for n in sizes] for f, k in ((latency.best, 0.0), (latency.worst, 1.0))
+            np.array([f([n] * LEVELS, k) for n in sizes])
+            for f, k in ((latency.best, 0.0), (latency.worst, 1.0))
         )
-        axes.fill_between(sizes, best, worst, color=COLOURS[0], alpha=0.12, linewidth=0)
-    axes.set(ylabel=LABELS[quantity])
-    axes.set_title("paper's closed form (lines), simulated (marks)", fontsize=9)
-    if quantity == "reliability":
-        axes.set(xlabel=f"c, with communities of {SIZE_OF_CS}")
-    else:
-        axes.set(xlabel=f"size of each of {LEVELS} communities, c = {C_OF_SIZES:.0f}", xscale="log")
-    if quantity == "messages":
-        axes.set(yscale="log")
+        series.append(Series("", sizes, (best + worst) / 2, look=0, low=best, high=worst, style="thin"))
+    x = f"size of each of {LEVELS} communities, c = {C_OF_SIZES:.0f}"
+    x = f"c, with communities of {SIZE_OF_CS}" if quantity == "reliability" else x
+    return Chart(
+        quantity, x, LABELS[quantity], series, log_x=quantity != "reliability", log_y=quantity == "messages"
+    )
 
 
-register(
-    "camcast-analysis", "Closed forms of CAMCAST and its alternatives beside simulations",
-    measure, judge, draw,
-)  # fmt: skip
+REPRODUCTIONS = {"camcast-analysis": (plan, judge, charts)}

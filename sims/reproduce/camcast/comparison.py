@@ -21,9 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import product
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -33,13 +32,18 @@ from hierarchy.camcast import Communities, Spread, StaticTables, TopicSettings, 
 from hierarchy.gossip import GossipBroadcast
 from hierarchy.hpmcast.analysis import expected_rounds, rounds_to_everybody
 from hierarchy.hpmcast.analysis.chain import reach_probability
-from sims.figures.style import COLOURS, figure, legend_above
 from sims.reproduce.camcast.sweep import P_SUCCESS, dice_for, lossy_network, random_publisher
-from sims.reproduce.claims import Claims, below, interval_of_mean, observed, rounded, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.claims import Claims, mean_interval, observed, rounded, stated
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
+from workloads.charts.chart import Chart, Series, Sheet
+from workloads.statistics.intervals import below, interval_of_mean
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 TOPOLOGIES = {"1000-100-10": (10, 100, 1000), "3 x 100": (100,) * 3, "5 x 100": (100,) * 5}
 PMCAST_FANOUT = 4
@@ -57,34 +61,42 @@ TABLE1, TABLE2 = "CAMCAST, Section 6.1.2, Table 1", "CAMCAST, Section 6.1.2, Tab
 TOLERATED = "; the tolerance is ours"
 
 
-def measure_rounds(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Publish at the bottom, follow to the root: a row per run."""
+def plan_rounds(quick: bool, seed: int) -> Plan:
+    """Publish at the bottom, follow to the root."""
     runs = 200 if quick else 1000
     kinds = [("CAMCAST", "down"), ("CAMCAST", "up"), ("gossip", "down")]
-    frames = []
-    for topology, (protocol, rounding) in tracked(product(TOPOLOGIES, kinds), progress):
-        sizes = TOPOLOGIES[topology]
-        spreads = _spreads(protocol, rounding, Communities.chain(*sizes), len(sizes) - 1, seed, runs)
-        rows = [(spread.rounds, bool(spread.delivered[0])) for spread in spreads]
-        frame = pd.DataFrame(rows, columns=["rounds", "reached_root"])
-        frames.append(frame.assign(topology=topology, protocol=protocol, rounding=rounding))
-    return measurement(f"{runs} runs of each topology", runs=frames)
+    settings = [
+        {"topology": topology, "protocol": protocol, "rounding": rounding}
+        for topology in TOPOLOGIES
+        for protocol, rounding in kinds
+    ]
+    return Plan(f"{runs} runs of each topology", rounds, settings, {"seed": seed, "runs": runs}, "runs")
 
 
-def measure_parasites(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Publish on the root, which concerns no other community: a row per run."""
+def rounds(topology: str, protocol: str, rounding: str, seed: int, runs: int) -> pd.DataFrame:
+    """A row per run."""
+    sizes = TOPOLOGIES[topology]
+    spreads = _spreads(protocol, rounding, Communities.chain(*sizes), len(sizes) - 1, seed, runs)
+    rows = [(spread.rounds, bool(spread.delivered[0])) for spread in spreads]
+    return pd.DataFrame(rows, columns=["rounds", "reached_root"])
+
+
+def plan_parasites(quick: bool, seed: int) -> Plan:
+    """Publish on the root, which concerns no other community."""
     runs = 30 if quick else 200
-    frames = []
-    for topology, protocol in tracked(product(TOPOLOGIES, PARASITES), progress):
-        sizes = TOPOLOGIES[topology]
-        group = Communities.chain(*sizes)
-        if protocol == "PMcast":
-            found = list(_pmcast_parasites(len(group), sizes[0], seed, runs))
-        else:
-            spreads = _spreads(protocol, "down", group, 0, seed, runs)
-            found = [spread.parasites(group, 0) for spread in spreads]
-        frames.append(pd.DataFrame({"topology": topology, "protocol": protocol, "parasites": found}))
-    return measurement(f"{runs} runs of each topology", runs=frames)
+    settings = grid(topology=TOPOLOGIES, protocol=PARASITES)
+    return Plan(f"{runs} runs of each topology", parasites, settings, {"seed": seed, "runs": runs}, "runs")
+
+
+def parasites(topology: str, protocol: str, seed: int, runs: int) -> pd.DataFrame:
+    """A row per run."""
+    sizes = TOPOLOGIES[topology]
+    group = Communities.chain(*sizes)
+    if protocol == "PMcast":
+        found = list(_pmcast_parasites(len(group), sizes[0], seed, runs))
+    else:
+        found = [spread.parasites(group, 0) for spread in _spreads(protocol, "down", group, 0, seed, runs)]
+    return pd.DataFrame({"parasites": found})
 
 
 def _spreads(
@@ -152,7 +164,7 @@ def judge_rounds(tables: Tables) -> Claims:
         yield stated(
             f"mean rounds of CAMCAST for {', '.join(TOPOLOGIES)}, each within {NEAR:.0%}", TABLE1 + TOLERATED,
             _by_topology(ROUNDS["CAMCAST"]), _by_topology(means), _off(means, ROUNDS["CAMCAST"]) <= NEAR,
-            interval=[interval_of_mean(values, 2) for values in found], reading=reading,
+            interval=[mean_interval(values, 2) for values in found], reading=reading,
         )  # fmt: skip
     gossip = _by_protocol(runs, "gossip", "rounds")
     means, camcast = _means(gossip), _means(mean_rounds(runs, "rounded down"))
@@ -161,7 +173,7 @@ def judge_rounds(tables: Tables) -> Claims:
     yield stated(
         f"mean rounds of plain gossip, each within {NEAR:.0%}", TABLE1 + TOLERATED,
         _by_topology(ROUNDS["gossip"]), _by_topology(means), _off(means, ROUNDS["gossip"]) <= NEAR,
-        interval=[interval_of_mean(values, 2) for values in gossip], reading="simulated",
+        interval=[mean_interval(values, 2) for values in gossip], reading="simulated",
     )  # fmt: skip
     yield stated(
         "levels cost CAMCAST rounds, and plain gossip none: growth from 3 x 100 to 5 x 100 (above 1.3, "
@@ -192,7 +204,7 @@ def judge_parasites(tables: Tables) -> Claims:
         f"parasite events of plain gossip for {', '.join(TOPOLOGIES)}, each within {EXACT:.0%}",
         TABLE2 + TOLERATED, _by_topology(PARASITES["gossip"]), _by_topology(means["gossip"], 1),
         _off(means["gossip"], PARASITES["gossip"]) <= EXACT,
-        interval=[interval_of_mean(values, 0) for values in _by_protocol(runs, "gossip", "parasites")],
+        interval=[mean_interval(values, 0) for values in _by_protocol(runs, "gossip", "parasites")],
         reading="targets rounded down, duplicates counted",
     )  # fmt: skip
     yield stated(
@@ -212,29 +224,23 @@ def judge_parasites(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def _bars(rows: Mapping[str, tuple[list[pd.Series[float]], Sequence[float]]], label: str) -> Figure:
+def _sheet(
+    rows: Mapping[str, tuple[list[pd.Series[float]], Sequence[float]]], label: str, **options: Any
+) -> Sheet:
     """Means of what was measured beside the paper's, by protocol and topology."""
-    fig, axes = figure(figsize=(9.6, 4.6))
-    places = np.arange(len(TOPOLOGIES))
-    width = 0.86 / (2 * len(rows))
+    places, series = range(len(TOPOLOGIES)), []
     for i, (name, (runs, paper)) in enumerate(rows.items()):
-        measured = _means(runs)
-        error = [1.96 * float(values.sem()) if len(values) > 1 else 0.0 for values in runs]
-        left = places - 0.43 + 2 * i * width + width / 2
-        axes.bar(left, measured, width, yerr=error, color=COLOURS[i], label=f"{name}, measured")
-        axes.bar(left + width, paper, width, color=COLOURS[i], alpha=0.4, label=f"{name}, paper")
-        for x, values in ((left, measured), (left + width, paper)):
-            for at, value in zip(x, values, strict=True):
-                text = f"{value:.0f}" if value >= 100 or value == 0 else f"{value:.1f}"
-                axes.annotate(text, (at, value), ha="center", va="bottom", fontsize=7)
-    axes.set_xticks(places, list(TOPOLOGIES))
-    axes.set(xlabel="communities, bottom to root", ylabel=label)
-    axes.grid(axis="x", visible=False)
-    legend_above(fig, axes, 2 if len(rows) > 3 else len(rows), fontsize=8)
-    return fig
+        ends = dict(zip(("low", "high"), np.array([interval_of_mean(own) for own in runs]).T, strict=True))
+        series.append(Series(f"{name}, measured", places, _means(runs), "bars", look=i, **ends))
+        series.append(Series(f"{name}, paper", places, paper, "bars", look=i, style="faint"))
+    ticks = dict(enumerate(TOPOLOGIES))
+    return Sheet(
+        [Chart("", "communities, bottom to root", label, series, ticks=ticks, values=True, **options)]
+    )
 
 
-def _draw_rounds(tables: Tables) -> Figures:
+def charts_rounds(tables: Tables) -> Sheet:
+    """Rounds of each protocol, and the paper's."""
     runs = tables["runs"]
     rows: dict[str, tuple[list[pd.Series[float]], Sequence[float]]] = {
         f"CAMCAST, {reading}": (mean_rounds(runs, reading), ROUNDS["CAMCAST"])
@@ -244,21 +250,16 @@ def _draw_rounds(tables: Tables) -> Figures:
     totals = [sum(sizes) for sizes in TOPOLOGIES.values()]
     formula = [pd.Series([expected_rounds(n, PMCAST_FANOUT, loss=1 - P_SUCCESS)]) for n in totals]
     rows["PMcast (F fitted)"] = (formula, ROUNDS["PMcast"])
-    return {"": _bars(rows, "rounds (mean)")}
+    return _sheet(rows, "rounds (mean)")
 
 
-def _draw_parasites(tables: Tables) -> Figures:
-    found = {name: _by_protocol(tables["runs"], name, "parasites") for name in PARASITES}
-    fig = _bars({name: (found[name], PARASITES[name]) for name in PARASITES}, "parasite events (mean)")
-    fig.axes[0].set_yscale("symlog", linthresh=100)
-    return {"": fig}
+def charts_parasites(tables: Tables) -> Sheet:
+    """Parasite events of each protocol, and the paper's."""
+    found = {name: (_by_protocol(tables["runs"], name, "parasites"), PARASITES[name]) for name in PARASITES}
+    return _sheet(found, "parasite events (mean)", linear=100)
 
 
-register(
-    "camcast-table1", "Mean rounds to disseminate an event in all communities",
-    measure_rounds, judge_rounds, _draw_rounds,
-)  # fmt: skip
-register(
-    "camcast-table2", "Parasite events when publishing on the root",
-    measure_parasites, judge_parasites, _draw_parasites,
-)  # fmt: skip
+REPRODUCTIONS = {
+    "camcast-table1": (plan_rounds, judge_rounds, charts_rounds),
+    "camcast-table2": (plan_parasites, judge_parasites, charts_parasites),
+}

@@ -19,19 +19,19 @@ import numpy as np
 import pandas as pd
 
 from hierarchy.camcast import TopicSettings
-from sims.figures.style import COLOURS, figure, legend_above, line, mean_line, stated_line
 from sims.reproduce.camcast.sweep import GOSSIP, IDEAL, LEVELS, REPORT, SIZES, chosen, sweep
 from sims.reproduce.claims import (
     Claims,
-    below,
-    interval_of_mean,
-    interval_of_share,
     intervals,
+    mean_interval,
     observed,
     rounded,
+    share_interval,
     stated,
 )
-from sims.reproduce.reproduction import Figures, Tables, register
+from sims.reproduce.reproduction import Tables
+from workloads.charts.chart import Chart, Reference, Series, Sheet, curves
+from workloads.statistics.intervals import below
 
 FAILED = "processes failed (%)"
 CRASHES = {
@@ -88,7 +88,7 @@ def judge_fig14(tables: Tables) -> Claims:
     yield stated(
         "share of the runs in which at least one upward message is sent with 45 % failed, from d and from g",
         source, 1.0, rounded(some.mean(), 3), some.mean().min() == 1.0,
-        interval={str(k): interval_of_share(v.sum(), len(v), 3) for k, v in some}, reading="in every run",
+        interval={str(k): share_interval(v.sum(), len(v), 3) for k, v in some}, reading="in every run",
     )  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def judge_fig15(tables: Tables) -> Claims:
             "less)", source, "0.05 less",
             {"CAMCAST": round(overall.mean(), 4), "gossip broadcast": round(gossip.mean(), 4)},
             gossip.mean() - overall.mean() <= DEGRADED,
-            interval=[interval_of_mean(overall), interval_of_mean(gossip)],
+            interval=[mean_interval(overall), mean_interval(gossip)],
             reading=f"{name}; over all live processes",
         )  # fmt: skip
         yield stated(
@@ -122,7 +122,7 @@ def judge_fig15(tables: Tables) -> Claims:
             "most 0.05 less)", source, "0.05 less",
             {f"CAMCAST, {worst}": round(means.min(), 4), "gossip broadcast": round(gossip.mean(), 4)},
             gossip.mean() - means.min() <= DEGRADED,
-            interval=interval_of_mean(own[own.community == worst].reception),
+            interval=mean_interval(own[own.community == worst].reception),
             reading=f"{name}; in each community",
         )  # fmt: skip
         yield stated(
@@ -185,95 +185,92 @@ def judge_seeming(tables: Tables, quantity: str, figure: int) -> Claims:
         )  # fmt: skip
 
 
-def _curves(axes: Any, own: pd.DataFrame, column: str, levels: tuple[str, ...] = LEVELS) -> None:
+def _curves(own: pd.DataFrame, column: str, levels: tuple[str, ...] = LEVELS, **options: Any) -> list[Series]:
+    """A curve for each community, that of g first."""
+    found = []
     for level in reversed(levels):
         number = LEVELS.index(level)
-        rows = own[own.community == level].groupby("failed")[column]
-        mean_line(axes, number, rows, f"{level} ({SIZES[number]} processes)", times=100)
-    axes.set(xlabel=FAILED)
+        rows = own[own.community == level]
+        label = "" if "style" in options else f"{level} ({SIZES[number]} processes)"
+        found += curves(rows, "failed", column, label=label, across=100, first=number, **options)
+    return found
 
 
-def _draw_fig13(tables: Tables) -> Figures:
-    fig, axes = figure()
-    _curves(axes, chosen(tables["sweep"], IDEAL, "crashed"), "sent")
-    for t, n in enumerate(SIZES):
-        bound = n * (log(n) + TopicSettings().c)
-        axes.axhline(bound, color=COLOURS[t], linewidth=1, linestyle=(0, (1, 2)))
-        axes.annotate(
-            "N (ln N + c)", (0.99, bound), (0, 2), xycoords=("axes fraction", "data"),
-            textcoords="offset points", ha="right", fontsize=8, color=COLOURS[t],
-        )  # fmt: skip
-    axes.set(yscale="log", ylim=(1, None), ylabel="events sent (mean)")
-    axes.set_title("Events within a community (paper: of order N ln N)", fontsize=11)
-    return {"": legend_above(fig, axes, 3)}
+def charts_fig13(tables: Tables) -> Sheet:
+    """Events within each community beside N (ln N + c)."""
+    series = _curves(chosen(tables["sweep"], IDEAL, "crashed"), "sent")
+    bounds = [Reference("N (ln N + c)", y=n * (log(n) + TopicSettings().c)) for n in SIZES]
+    title = "Events within a community (paper: of order N ln N)"
+    return Sheet(
+        [Chart(title, FAILED, "events sent (mean)", series, log_y=True, bottom=1, references=bounds)]
+    )
 
 
-def _draw_fig14(tables: Tables) -> Figures:
-    fig, axes = figure()
+def charts_fig14(tables: Tables) -> Sheet:
+    """Upward messages that are sent, and those that arrive."""
     own = chosen(tables["sweep"], IDEAL, "crashed")
-    _curves(axes, own, "upward", ("d", "g"))
+    series = _curves(own, "upward", ("d", "g"))
     for level in ("d", "g"):
-        arrived = own[own.community == level].groupby("failed").upward_arrived.mean()
-        look = {"marker": "", "alpha": 0.6, "linestyle": ":"}
-        line(axes, LEVELS.index(level), 100 * arrived.index, arrived, f"{level}, arrived", **look)
-    stated_line(axes, "paper: at least 1 ...", y=1)
-    stated_line(axes, "... up to here", x=100 * HALF)
-    axes.set(ylabel="upward messages (mean)", ylim=(0, None))
-    return {"": legend_above(fig, axes, 4)}
+        rows, number = own[own.community == level], LEVELS.index(level)
+        arrived: dict[str, Any] = {
+            "label": f"{level}, arrived",
+            "over": "",
+            "across": 100,
+            "first": number,
+            "style": "thin",
+        }
+        series += curves(rows, "failed", "upward_arrived", **arrived)
+    stated = [Reference("paper: at least 1 ...", y=1), Reference("... up to here", x=100 * HALF)]
+    return Sheet([Chart("", FAILED, "upward messages (mean)", series, references=stated)])
 
 
-def _draw_crashed(tables: Tables, column: str, label: str) -> Figures:
-    fig, panels = figure(1, 3, figsize=(13.2, 4.4), sharey=True)
-    gossip = chosen(tables["sweep"], GOSSIP, "crashed").groupby("failed")[column].mean()
-    for axes, (name, (kind, model)) in zip(panels, CRASHES.items(), strict=True):
-        _curves(axes, chosen(tables["sweep"], kind, model), column)
+def _charts_crashed(tables: Tables, column: str, label: str) -> Sheet:
+    found = []
+    gossip = chosen(tables["sweep"], GOSSIP, "crashed")
+    level = float(_at(gossip, THIRD)[column].mean())
+    for name, (kind, model) in CRASHES.items():
+        series, stated = _curves(chosen(tables["sweep"], kind, model), column), []
         if column == "reception":
-            line(axes, 6, 100 * gossip.index, gossip, "gossip broadcast", marker="", linestyle="-.")
-            x = 100 * THIRD
-            level = float(gossip[np.isclose(gossip.index, THIRD)].iloc[0])
-            axes.plot([x, x], [level, level - DEGRADED], color="black", linewidth=3)
-            axes.annotate(
-                "paper: at most this\nmuch below gossip", (x, level - DEGRADED), (2, 0.12), fontsize=8,
-                arrowprops={"arrowstyle": "-", "linewidth": 0.6},
-            )  # fmt: skip
-        place = ", " if IDEAL in name else "3, "
-        axes.set_title(name.replace(place, place.rstrip() + "\n", 1), fontsize=10)
-    panels[0].set(ylabel=label, ylim=(0, 1.03))
-    return {"": legend_above(fig, panels[0], 4)}
+            how: dict[str, Any] = {
+                "label": "gossip broadcast",
+                "over": "",
+                "across": 100,
+                "first": 6,
+                "style": "plain",
+            }
+            series += curves(gossip, "failed", column, **how)
+            stated = [
+                Reference("paper: above, at 30 %", y=level - DEGRADED),
+                Reference("30 %", x=100 * THIRD),
+            ]
+        found.append(Chart(name, FAILED, label, series, top=1.03, bottom=0, references=stated))
+    return Sheet(found)
 
 
-def _draw_seeming(tables: Tables, column: str, label: str) -> Figures:
-    fig, panels = figure(1, 3, figsize=(13.2, 4.4), sharey=True)
-    for axes, (name, (kind, model)) in zip(panels, SEEMING.items(), strict=True):
-        _curves(axes, chosen(tables["sweep"], kind, "seeming"), column)
-        crashed = chosen(tables["sweep"], kind, model)
-        for t, level in enumerate(LEVELS):
-            old = crashed[crashed.community == level].groupby("failed")[column].mean()
-            axes.plot(100 * old.index, old, color=COLOURS[t], linewidth=0.9, alpha=0.7)
-        axes.set_title(name.replace("3, ", "3,\n"), fontsize=10)
-    panels[0].set(ylabel=label, ylim=(0, 1.03))
-    title = "Seeming crashed to some; thin lines: crashed (paper: marks far above thin lines)"
-    return {"": legend_above(fig, panels[0], 3, title=title)}
+def _charts_seeming(tables: Tables, column: str, label: str) -> Sheet:
+    found = []
+    for name, (kind, model) in SEEMING.items():
+        series = _curves(chosen(tables["sweep"], kind, "seeming"), column)
+        series += _curves(chosen(tables["sweep"], kind, model), column, over="", style="thin")
+        found.append(Chart(name, FAILED, label, series, top=1.03, bottom=0))
+    note = "Seeming crashed to some; thin lines: crashed (paper: marks far above thin lines)"
+    return Sheet(found, note=note)
 
 
 _RECEPTION, _ALL = "probability of reception", "probability that all receive"
-register("camcast-fig13", "Events sent within each community", sweep, judge_fig13, _draw_fig13)
-register("camcast-fig14", "Upward messages between communities", sweep, judge_fig14, _draw_fig14)
-register(
-    "camcast-fig15", "Probability of reception, processes crashed at the start", sweep, judge_fig15,
-    lambda tables: _draw_crashed(tables, "reception", _RECEPTION),
-)  # fmt: skip
-register(
-    "camcast-fig16", "Probability that everybody receives, processes crashed at the start", sweep,
-    judge_fig16, lambda tables: _draw_crashed(tables, "everybody", _ALL),
-)  # fmt: skip
-register(
-    "camcast-fig17", "Probability of reception, processes seeming crashed to some", sweep,
-    lambda tables: judge_seeming(tables, "reception", 17),
-    lambda tables: _draw_seeming(tables, "reception", _RECEPTION),
-)  # fmt: skip
-register(
-    "camcast-fig18", "Probability that everybody receives, processes seeming crashed to some", sweep,
-    lambda tables: judge_seeming(tables, "everybody", 18),
-    lambda tables: _draw_seeming(tables, "everybody", _ALL),
-)  # fmt: skip
+
+
+REPRODUCTIONS = {
+    "camcast-fig13": (sweep, judge_fig13, charts_fig13),
+    "camcast-fig14": (sweep, judge_fig14, charts_fig14),
+    "camcast-fig15": (sweep, judge_fig15, lambda tables: _charts_crashed(tables, "reception", _RECEPTION)),
+    "camcast-fig16": (sweep, judge_fig16, lambda tables: _charts_crashed(tables, "everybody", _ALL)),
+    "camcast-fig17": (
+        sweep, lambda tables: judge_seeming(tables, "reception", 17),
+        lambda tables: _charts_seeming(tables, "reception", _RECEPTION),
+    ),
+    "camcast-fig18": (
+        sweep, lambda tables: judge_seeming(tables, "everybody", 18),
+        lambda tables: _charts_seeming(tables, "everybody", _ALL),
+    ),
+}  # fmt: skip

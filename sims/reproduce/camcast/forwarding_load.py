@@ -13,11 +13,15 @@ import pandas as pd
 
 from hierarchy.camcast import Communities, StaticTables, disseminate, parameters
 from hierarchy.compiled.camcast.dissemination import UPWARD
-from sims.figures.style import figure, legend_above, line
 from sims.reproduce.camcast.sweep import LEVELS, SIZES
 from sims.reproduce.claims import Claims, observed, span, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
 from sub2sub.compiled.events.outcome import gini
+from workloads.charts.chart import Chart, Sheet, shares
 
 EVEN = 0.2
 SOURCE = (
@@ -25,24 +29,26 @@ SOURCE = (
 )
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Publish many events over the same tables: a row per process and seed."""
+def plan(quick: bool, seed: int) -> Plan:
+    """Publish many events over the same tables."""
     events, seeds = (300, 2) if quick else (2000, 3)
+    scale = f"{sum(SIZES):,} processes, {events:,} events of g, {seeds} seeds"
+    return Plan(scale, unit, grid(seed=range(seed, seed + seeds)), {"events": events}, "load")
+
+
+def unit(seed: int, events: int) -> pd.DataFrame:
+    """A row per process."""
     group = Communities.chain(*SIZES)
     params, bottom = parameters(group.sizes), group.community(len(SIZES) - 1)
-    frames = []
-    for own in tracked(range(seed, seed + seeds), progress):
-        tables = StaticTables(group).draw(own)
-        dice = np.random.Generator(np.random.Philox(own))
-        totals = np.zeros((4, len(group)), np.int64)
-        for event in range(events):
-            spread = disseminate(tables, params, int(dice.choice(bottom)), seed=own, event=event)
-            trace = spread.trace
-            totals += np.array([trace.reached, trace.sent, trace.received, spread.counts[:, UPWARD]])
-        columns = dict(zip(("taken", "forwarded", "received", "upward"), totals, strict=True))
-        names = np.array(LEVELS)[group.topic]
-        frames.append(pd.DataFrame({"community": names, "seed": own, **columns}))
-    return measurement(f"{len(group):,} processes, {events:,} events of g, {seeds} seeds", load=frames)
+    tables = StaticTables(group).draw(seed)
+    dice = np.random.Generator(np.random.Philox(seed))
+    totals = np.zeros((4, len(group)), np.int64)
+    for event in range(events):
+        spread = disseminate(tables, params, int(dice.choice(bottom)), seed=seed, event=event)
+        trace = spread.trace
+        totals += np.array([trace.reached, trace.sent, trace.received, spread.counts[:, UPWARD]])
+    columns = dict(zip(("taken", "forwarded", "received", "upward"), totals, strict=True))
+    return pd.DataFrame({"community": np.array(LEVELS)[group.topic], **columns})
 
 
 def balance(load: pd.DataFrame) -> pd.DataFrame:
@@ -75,21 +81,22 @@ def judge(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Processes by what they forward and send upward per event, first seed."""
     load = tables["load"]
     load = load[(load.seed == load.seed.min()) & (load.taken > 0)]
-    fig, panels = figure(1, 3, figsize=(12.6, 4.2), sharey=True)
-    labels = ("messages forwarded", "copies received", "upward messages")
-    for axes, name, label in zip(panels, ("forwarded", "received", "upward"), labels, strict=True):
-        for number, level in enumerate(LEVELS):
-            own = load[load.community == level]
-            share = np.sort(own[name] / own.taken)
-            label_of = f"{level} ({SIZES[number]} processes)"
-            line(axes, number, share, np.linspace(0, 100, share.size), label_of, marker="")
-        axes.set(xlabel=f"{label} per event taken")
-    panels[0].set_ylabel("processes with at most that (%)")
-    return {"": legend_above(fig, panels[0], 3, title="paper: evenly balanced (a steep step is even)")}
+    names = {"forwarded": "messages forwarded", "received": "copies received", "upward": "upward messages"}
+    by = [
+        (f"{level} ({SIZES[k]} processes)", load[load.community == level]) for k, level in enumerate(LEVELS)
+    ]
+    found = [
+        Chart(
+            label, f"{label} per event taken", "processes with at most that (%)",
+            [shares(own[name] / own.taken, text, style="plain") for text, own in by],
+        )
+        for name, label in names.items()
+    ]  # fmt: skip
+    return Sheet(found, note="paper: evenly balanced (a steep step is even)")
 
 
-register("camcast-load", "Load of the processes that forward", measure, judge, draw)
+REPRODUCTIONS = {"camcast-load": (plan, judge, charts)}

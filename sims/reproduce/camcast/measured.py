@@ -14,7 +14,6 @@ Readings
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ import pandas as pd
 from hierarchy.camcast import Communities, Parameters, Tables, TopicSettings, disseminate
 from hierarchy.membership import Membership, ScampSettings, SemiStructured, Structured, Unstructured
 from sims.reproduce.camcast.sweep import dice_for
-from sims.reproduce.reproduction import Measured, Progress, measurement, tracked
+from sims.reproduce.reproduction import Plan, grid
 from sub2sub.compiled.common.network import Network
 
 SETTINGS = TopicSettings(c=0.0, a=2.0, z=4, rounding="up")
@@ -39,20 +38,21 @@ EVENTS = 10
 REST = 40
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Build the memberships and send the events: a row per event, p_sel and community."""
+def plan(quick: bool, seed: int) -> Plan:
+    """The memberships, and events of them."""
     runs = 10 if quick else 25  # with five, the mean size of SCAMP's views varies by half an entry
-    events, tables = [], []
-    for kind, run in tracked(product(KINDS, range(runs)), progress):
-        build, counts = KINDS[kind]
-        group = Communities.chain(*counts)
-        own = {"ring": False} if build is Structured else {"scamp": ScampSettings(c=0)}
-        membership = build(group.tree, group.topic, seed + run, SETTINGS, true_sizes=True, **own)
-        known = _enter_all(membership, group, seed + run)
-        events.append(_events(known, group, seed + run).assign(membership=kind, run=run))
-        tables.append(_filled(known, group).assign(membership=kind, run=run))
     scale = f"118 and 114 processes, {runs} memberships of each kind, {EVENTS} events for each p_sel"
-    return measurement(scale, events=events, tables=tables)
+    return Plan(scale, unit, grid(membership=KINDS, run=range(runs)), {"seed": seed})
+
+
+def unit(membership: str, run: int, seed: int) -> dict[str, pd.DataFrame]:
+    """Build a membership and send the events: a row per event, p_sel and community."""
+    build, counts = KINDS[membership]
+    group = Communities.chain(*counts)
+    own = {"ring": False} if build is Structured else {"scamp": ScampSettings(c=0)}
+    made = build(group.tree, group.topic, seed + run, SETTINGS, true_sizes=True, **own)
+    known = _enter_all(made, group, seed + run)
+    return {"events": _events(known, group, seed + run), "tables": _filled(known, group)}
 
 
 def _enter_all(membership: Membership, group: Communities, seed: int) -> Tables:

@@ -13,17 +13,18 @@ probability of that is computed from the measured reliability, and reported inst
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from sims.figures.style import band, figure, legend_above, line, stated_line
-from sims.reproduce.camcast.measured import KINDS, METRICS, P_SEL, measure
-from sims.reproduce.claims import Claims, below, interval_of_share, intervals, observed, rounded, stated
-from sims.reproduce.reproduction import Figures, Judge, Measure, Tables, register
+from sims.reproduce.camcast.measured import KINDS, METRICS, P_SEL, plan
+from sims.reproduce.claims import Claim, Claims, intervals, observed, rounded, share_interval, stated
+from sims.reproduce.reproduction import Tables
+from workloads.charts.chart import Chart, Reference, Series, Sheet, curves
+from workloads.statistics.intervals import below
 
 FIGURES = dict(enumerate(((metric, level) for metric in METRICS for level in "da"), start=19))
 LABELS = {
@@ -46,7 +47,7 @@ VERY = 0.9  # "very good", "very high"
 LOW = 0.1  # "even for a low inter-community dissemination probability"
 
 
-def curves(events: pd.DataFrame, metric: str, level: str) -> pd.DataFrame:
+def means_by(events: pd.DataFrame, metric: str, level: str) -> pd.DataFrame:
     """Means over runs and events, by p_sel and membership."""
     own = events[events.community == level]
     means = own.groupby(["p_sel", "membership"])[metric].mean().unstack("membership")
@@ -69,7 +70,7 @@ def _means(runs: Mapping[str, pd.Series[float]]) -> dict[str, float]:
 
 def _shares(events: Any) -> dict[str, list[float]]:
     """Intervals of shares of events, by membership."""
-    return {str(kind): interval_of_share(values.sum(), len(values), 3) for kind, values in events}
+    return {str(kind): share_interval(values.sum(), len(values), 3) for kind, values in events}
 
 
 def _greatest(runs: Mapping[str, pd.Series[float]], kind: str) -> bool:
@@ -139,7 +140,7 @@ def _reliability(own: pd.DataFrame, figure: int) -> Claims:
 
 
 def _efficiency(own: pd.DataFrame, figure: int) -> Claims:
-    means = curves(own, "efficiency", str(own.community.iloc[0]))
+    means = means_by(own, "efficiency", str(own.community.iloc[0]))
     low = _by_run(own[own.p_sel <= LOW], "efficiency")
     best = {kind: float(column.idxmax()) for kind, column in means.items()}
     falls = [
@@ -225,47 +226,42 @@ def _orphans(tables: pd.DataFrame) -> Claims:
 ABOUT_TABLES = {19: _sizes, 21: _orphans, 22: _orphans}
 
 
-def _judge(number: int, tables: Tables) -> Claims:
-    metric, level = FIGURES[number]
-    events = tables["events"]
-    yield from JUDGES[metric](events[events.community == level], number)
-    if number in ABOUT_TABLES:
-        yield from ABOUT_TABLES[number](tables["tables"])
-
-
-def p_sel_axes(axes: Any, metric: str) -> None:
-    """Label the axes of a metric against p_sel, and show it from 0 on."""
-    axes.set(xscale="log", xlabel="chance of sending upward, p_sel (%)", ylabel=LABELS[metric])
-    axes.set_xticks([100 * p for p in P_SEL], [f"{100 * p:g}" for p in P_SEL])
-    axes.minorticks_off()
-    axes.set_ylim(bottom=0, top=1.03 if metric in ("reception", "reliability") else None)
-
-
-def _draw(number: int, tables: Tables) -> Figures:
-    metric, level = FIGURES[number]
-    events = tables["events"][tables["events"].community == level]
-    fig, axes = figure()
-    for i, (kind, own) in enumerate(events.groupby("membership", sort=False)):
-        runs = own.groupby(["p_sel", "run"])[metric].mean().groupby("p_sel")
-        mean, half = own.groupby("p_sel")[metric].mean(), 1.96 * runs.std() / np.sqrt(runs.count())
-        line(axes, i, 100 * mean.index, mean, str(kind))
-        band(axes, i, 100 * mean.index, mean - half, mean + half)
-    p_sel_axes(axes, metric)
-    if metric == "reliability":
-        stated_line(axes, "paper: 100 % at 7 %", x=7)
-    axes.set_title(f"Community {level}, event of g", pad=28 if metric == "reliability" else 20)
-    place = 14 if metric == "reliability" else 4
-    axes.annotate(f"paper: {SAYS[metric]} (numbers lost)", (0.5, 1.0), (0, place), xycoords="axes fraction",
-                  textcoords="offset points", ha="center", fontsize=8)  # fmt: skip
-    return {"": legend_above(fig, axes, 3)}
-
-
-def register_figures(prefix: str, title: str, measure: Measure, judge: Any, draw: Any) -> None:
-    """Register Figures 19 to 28, whose judge and draw also take the number of the figure."""
+def judge(tables: Tables) -> Claims:
+    """Figure by figure."""
     for number, (metric, level) in FIGURES.items():
-        name = f"{metric.capitalize()} in {level}{title}"
-        judge_one: Judge = wraps(judge)(partial(judge, number))
-        register(f"{prefix}camcast-fig{number}", name, measure, judge_one, partial(draw, number))
+        events = tables["events"]
+        for claim in JUDGES[metric](events[events.community == level], number):
+            yield at_level(claim, number)
+        if number in ABOUT_TABLES:
+            for claim in ABOUT_TABLES[number](tables["tables"]):
+                yield at_level(claim, number)
 
 
-register_figures("", " against the chance of sending upward", measure, _judge, _draw)
+def at_level(claim: Claim, number: int) -> Claim:
+    """The claim of one figure, which says so."""
+    return replace(claim, claim=f"Figure {number}, community {FIGURES[number][1]}: {claim.claim}")
+
+
+def p_sel_chart(metric: str, level: str, series: list[Series]) -> Chart:
+    """A metric against p_sel, from 0 on."""
+    stated = [Reference("paper: 100 % at 7 %", x=7)] if metric == "reliability" else []
+    ticks = {100 * p: f"{100 * p:g}" for p in P_SEL}
+    top = 1.03 if metric in ("reception", "reliability") else None
+    title = f"Community {level} (paper: {SAYS[metric]})"
+    return Chart(
+        title, "chance of sending upward, p_sel (%)", LABELS[metric], series, log_x=True, ticks=ticks,
+        bottom=0, top=top, references=stated,
+    )  # fmt: skip
+
+
+def charts(tables: Tables) -> Sheet:
+    """Ten charts: each metric in d and in a, with intervals over the runs."""
+    found = []
+    for metric, level in FIGURES.values():
+        own = tables["events"][tables["events"].community == level]
+        runs = own.groupby(["membership", "p_sel", "run"], sort=False)[metric].mean().reset_index()
+        found.append(p_sel_chart(metric, level, curves(runs, "p_sel", metric, "membership", across=100)))
+    return Sheet(found, columns=2)
+
+
+REPRODUCTIONS = {"camcast-memberships": (plan, judge, charts)}

@@ -10,33 +10,42 @@ from __future__ import annotations
 
 from itertools import product
 from math import sqrt
+from typing import Any
 
 from hierarchy.camcast import Communities, StaticTables, TopicSettings
 from hierarchy.gossip import GossipBroadcast, GossipMulticast, HierarchicalBroadcast
-from sims.figures.style import COLOURS, figure, legend_above
 from sims.reproduce.camcast.comparison import TOPOLOGIES
 from sims.reproduce.camcast.contenders import PROTOCOLS
 from sims.reproduce.camcast.sweep import table_entries
 from sims.reproduce.claims import Claims, observed, rounded, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
+from workloads.charts.chart import Chart, Sheet, curves
 
 C, Z = 5.0, 3
 SOURCE = "CAMCAST, Section 4.4.2: memory is always smaller than in (b) and (c), and sometimes than in (a)"
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Table entries by topology, level and protocol: mean over the processes of a level."""
-    rows = []
-    for topology, sizes in tracked(TOPOLOGIES.items(), progress):
-        group = Communities.chain(*sizes)
-        tables = StaticTables(group, TopicSettings(c=C, z=Z)).draw(seed)
-        hierarchical = HierarchicalBroadcast(group, round(sqrt(len(group))), C, C)
-        others = (GossipBroadcast(group, C), GossipMulticast(group, C), hierarchical)
-        entries = dict(zip(PROTOCOLS, (table_entries(tables), *(o.memory() for o in others)), strict=True))
-        for protocol, level in product(PROTOCOLS, range(len(sizes))):
-            mean = float(entries[protocol][group.topic == level].mean())
-            rows.append({"topology": topology, "level": level, "protocol": protocol, "entries": mean})
-    return measurement("every process of the three topologies of Table 1, c = 5, z = 3", memory=rows)
+def plan(quick: bool, seed: int) -> Plan:
+    """Every topology of Table 1."""
+    scale = "every process of the three topologies of Table 1, c = 5, z = 3"
+    return Plan(scale, unit, grid(topology=TOPOLOGIES), {"seed": seed}, "memory")
+
+
+def unit(topology: str, seed: int) -> list[dict[str, Any]]:
+    """Table entries by level and protocol: mean over the processes of a level."""
+    group = Communities.chain(*TOPOLOGIES[topology])
+    tables = StaticTables(group, TopicSettings(c=C, z=Z)).draw(seed)
+    hierarchical = HierarchicalBroadcast(group, round(sqrt(len(group))), C, C)
+    others = (GossipBroadcast(group, C), GossipMulticast(group, C), hierarchical)
+    entries = dict(zip(PROTOCOLS, (table_entries(tables), *(o.memory() for o in others)), strict=True))
+    return [
+        {"level": level, "protocol": name, "entries": float(entries[name][group.topic == level].mean())}
+        for name, level in product(PROTOCOLS, range(len(group.sizes)))
+    ]
 
 
 def judge(tables: Tables) -> Claims:
@@ -62,18 +71,17 @@ def judge(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Entries by level and protocol."""
-    table = tables["memory"]
-    fig, panels = figure(1, 3, figsize=(12.0, 4.2), sharey=True)
-    for axes, (topology, own) in zip(panels, table.groupby("topology", sort=False), strict=True):
-        for i, protocol in enumerate(PROTOCOLS):
-            mine = own[own.protocol == protocol].sort_values("level")
-            axes.bar(mine.level + 0.2 * (i - 1.5), mine.entries, 0.2, color=COLOURS[i], label=protocol)
-        axes.set(xlabel="level (0 is the root)", title=topology, xticks=sorted(own.level.unique()))
-        axes.title.set_fontsize(10)
-    panels[0].set_ylabel("table entries of a process")
-    return {"": legend_above(fig, panels[0], 4, title="paper: blue below green and purple everywhere")}
+    found = [
+        Chart(
+            str(topology), "level (0 is the root)", "table entries of a process",
+            curves(own, "level", "entries", "protocol", over="", shape="bars"),
+            ticks={level: str(level) for level in sorted(own.level.unique())},
+        )
+        for topology, own in tables["memory"].groupby("topology", sort=False)
+    ]  # fmt: skip
+    return Sheet(found, note="paper: CAMCAST below (b) and (c) everywhere")
 
 
-register("camcast-memory", "Table entries of a process beside the alternatives", measure, judge, draw)
+REPRODUCTIONS = {"camcast-memory": (plan, judge, charts)}

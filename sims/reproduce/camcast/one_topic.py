@@ -11,7 +11,6 @@ messages or latency, against the bare membership protocol M. Two readings of M:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from math import sqrt
 from typing import Any
 
@@ -23,11 +22,15 @@ from hierarchy import camcast
 from hierarchy.compiled.scamp.layer import Scamp
 from hierarchy.gossip import GossipBroadcast
 from hierarchy.membership import Unstructured
-from sims.figures.style import figure, legend_above, mean_bars
 from sims.reproduce.camcast.sweep import table_entries
 from sims.reproduce.claims import Claims, intervals, rounded, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
 from sub2sub.compiled.common.network import Network
+from workloads.charts.chart import Chart, Sheet, curves
 
 SIZES, C, EVENTS, CYCLES = (100, 1000), 5.0, 10, 40
 SCAMP, STATIC = "SCAMP", "static tables"
@@ -42,24 +45,26 @@ QUANTITIES = {
 Known = tuple[str, str, camcast.Tables, camcast.Parameters, float]
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Events over either, with M read in two ways: a row per run, whose events share tables."""
+def plan(quick: bool, seed: int) -> Plan:
+    """Events over either, with M read in two ways."""
     runs = 8 if quick else 100
-    rows = []
-    for n, run in tracked(product(SIZES, range(runs)), progress):
-        for beneath, protocol, tables, params, upkeep in _known(camcast.Communities.chain(n), seed + run):
-            spreads = [
-                camcast.disseminate(tables, params, number % n, seed=seed, event=number)
-                for number in range(EVENTS * run, EVENTS * (run + 1))
-            ]
-            messages = np.mean([spread.sent.sum() + spread.upward.sum() for spread in spreads])
-            rounds = np.mean([spread.rounds for spread in spreads])
-            everybody = np.mean([spread.delivered.sum() == n for spread in spreads])
-            entries = float(table_entries(tables).mean())
-            rows.append((beneath, protocol, n, run, messages, entries, rounds, everybody, upkeep))
-    table = pd.DataFrame(rows, columns=["beneath", "protocol", "n", "run", *QUANTITIES])
     scale = f"communities of {' and '.join(map(str, SIZES))}, {runs} runs of {EVENTS} events"
-    return measurement(scale, runs=table)
+    return Plan(scale, unit, grid(n=SIZES, run=range(runs)), {"seed": seed}, "runs")
+
+
+def unit(n: int, run: int, seed: int) -> pd.DataFrame:
+    """One run, whose events share tables: a row for each reading and protocol."""
+    rows = []
+    for beneath, protocol, tables, params, upkeep in _known(camcast.Communities.chain(n), seed + run):
+        spreads = [
+            camcast.disseminate(tables, params, number % n, seed=seed, event=number)
+            for number in range(EVENTS * run, EVENTS * (run + 1))
+        ]
+        messages = np.mean([spread.sent.sum() + spread.upward.sum() for spread in spreads])
+        rounds = np.mean([spread.rounds for spread in spreads])
+        everybody = np.mean([spread.delivered.sum() == n for spread in spreads])
+        rows.append((beneath, protocol, messages, table_entries(tables).mean(), rounds, everybody, upkeep))
+    return pd.DataFrame(rows, columns=["beneath", "protocol", *QUANTITIES])
 
 
 def _known(group: camcast.Communities, seed: int) -> Iterator[Known]:
@@ -125,26 +130,22 @@ def _behind(runs: pd.DataFrame, quantity: str) -> tuple[float, dict[str, Any], d
     return worst, found, ends
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Every quantity, side by side."""
     runs = tables["runs"]
-    fig, panels = figure(2, 5, figsize=(14.4, 6.6))
-    for row, (beneath, mine) in enumerate(runs.groupby("beneath", sort=False)):
-        for axes, (quantity, label) in zip(panels[row], QUANTITIES.items(), strict=True):
-            for i, (protocol, own) in enumerate(mine.groupby("protocol", sort=False)):
-                by = own.groupby("n")[quantity]
-                mean_bars(axes, i, by, str(protocol), np.arange(by.ngroups) + 0.36 * (i - 0.5), 0.36)
-            axes.set_xticks(range(runs.n.nunique()), [f"{n:,}" for n in sorted(runs.n.unique())])
-            axes.set_title(label, fontsize=9)
-            if row:
-                axes.set(xlabel="processes")
-        panels[row, 0].set_ylabel(str(beneath))
-    panels[0, -1].set_visible(bool(runs.upkeep[runs.beneath == STATIC].any()))
-    title = "paper: with one topic the left bar is no worse than the right one"
-    return {"": legend_above(fig, panels[0, 0], 2, title=title)}
+    sizes = sorted(runs.n.unique())
+    placed = runs.assign(place=[sizes.index(n) for n in runs.n])
+    ticks = {place: f"{n:,}" for place, n in enumerate(sizes)}
+    found = [
+        Chart(
+            f"{label}, {beneath}", "processes", label,
+            curves(mine, "place", quantity, "protocol", shape="bars"), ticks=ticks,
+        )
+        for beneath, mine in placed.groupby("beneath", sort=False)
+        for quantity, label in QUANTITIES.items()
+        if mine[quantity].any()
+    ]  # fmt: skip
+    return Sheet(found, columns=5, note="paper: with one topic the left bar is no worse than the right one")
 
 
-register(
-    "camcast-one-topic", "CAMCAST with one topic beside the membership protocol beneath it",
-    measure, judge, draw,
-)  # fmt: skip
+REPRODUCTIONS = {"camcast-one-topic": (plan, judge, charts)}

@@ -13,10 +13,14 @@ import numpy as np
 
 from hierarchy.analysis.reliability import propagation_exact
 from hierarchy.camcast import Communities, StaticTables, TopicSettings, disseminate, parameters
-from sims.figures.style import figure, legend_above, line
 from sims.reproduce.camcast.sweep import P_SUCCESS, dice_for, lossy_network, random_publisher, table_entries
-from sims.reproduce.claims import Claims, interval_of_share, intervals, observed, rounded, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.claims import Claims, intervals, observed, rounded, share_interval, stated
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
+from workloads.charts.chart import Chart, Sheet, curves
 
 DEEP = "10 equal levels"
 SHAPES = {"3 levels, 1 : 10 : 100": (1, 10, 100), DEEP: (1,) * 10}
@@ -25,16 +29,17 @@ SETTINGS = TopicSettings()
 Row = dict[str, Any]
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Messages, tables, rounds and reception against the number of processes: a row per run."""
+def plan(quick: bool, seed: int) -> Plan:
+    """Messages, tables, rounds and reception against the number of processes."""
     populations = [1_000, 10_000, 100_000] if quick else [1_000, 10_000, 100_000, 1_000_000]
     shares = [0.0, 0.3] if quick else [0.0, 0.15, 0.3, 0.45, 0.6]
-    jobs = [(shape, n) for n in populations for shape in SHAPES]
-    rows: list[Row] = []
-    for shape, n in tracked(jobs, progress):
-        runs = 2 if n == 1_000_000 else min(40, 400_000 // n)
-        rows += _population(shape, n, shares, runs, seed)
-    return measurement(f"{populations[0]:,} to {populations[-1]:,} processes, 2 to 40 runs", scale=rows)
+    scale = f"{populations[0]:,} to {populations[-1]:,} processes, 2 to 40 runs"
+    return Plan(scale, unit, grid(n=populations, shape=SHAPES), {"shares": shares, "seed": seed}, "scale")
+
+
+def unit(n: int, shape: str, shares: list[float], seed: int) -> list[Row]:
+    """One population: a row per run and share of failed processes."""
+    return _population(shape, n, shares, 2 if n == 1_000_000 else min(40, 400_000 // n), seed)
 
 
 def _population(shape: str, n: int, shares: list[float], runs: int, seed: int) -> list[Row]:
@@ -89,7 +94,7 @@ def judge(tables: Tables) -> Claims:
         "with ten levels the event reaches the root as often as nine borders let it, within 0.15",
         "CAMCAST, Section 4.5.1: the product of the chances of all borders; the bound is ours",
         round(pit**9, 3), round(float(deep.top.mean()), 3), abs(float(deep.top.mean()) - pit**9) < 0.15,
-        interval=interval_of_share(float(deep.top.sum()), len(deep), 3),
+        interval=share_interval(float(deep.top.sum()), len(deep), 3),
     )  # fmt: skip
     yield observed(
         "more table entries in the largest system than in the smallest, beside the growth of ln N",
@@ -98,25 +103,34 @@ def judge(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Messages, tables, rounds and reception."""
     frame = tables["scale"]
-    fig, panels = figure(2, 2, figsize=(10.5, 7.4))
-    for i, shape in enumerate(SHAPES):
-        own = frame[frame["shape"] == shape]
-        arrived = own[(own.failed == 0) & own.top].groupby("processes").mean(numeric_only=True)
-        line(panels[0, 0], i, arrived.index, arrived.sent_all, shape)
-        line(panels[0, 1], i, arrived.index, arrived.entries, shape)
-        line(panels[1, 0], i, arrived.index, arrived.rounds, shape)
-        largest = own.processes.max()
-        reached = own[own.processes == largest].groupby("failed").received.mean()
-        line(panels[1, 1], i, 100 * reached.index, reached, f"{shape}, {largest:,}")
-    panels[0, 0].set(xscale="log", yscale="log", xlabel="processes", ylabel="messages per event")
-    panels[0, 1].set(xscale="log", xlabel="processes", ylabel="table entries, lowest level")
-    panels[1, 0].set(xscale="log", ylim=(0, None), xlabel="processes", ylabel="rounds to last reception")
-    panels[1, 1].set(ylim=(0, 1.03), xlabel="processes failed (%)", ylabel="live processes reached")
-    panels[0, 0].set_title("paper: N ln N messages, ln N entries", fontsize=9)
-    return {"": legend_above(fig, panels[0, 0], 2)}
+    arrived = frame[(frame.failed == 0) & frame.top]
+    largest = frame[frame.processes == frame.groupby("shape").processes.transform("max")]
+
+    def chart(title: str, label: str, column: str, **options: Any) -> Chart:
+        return Chart(
+            title,
+            "processes",
+            label,
+            curves(arrived, "processes", column, "shape", over=""),
+            log_x=True,
+            **options,
+        )
+
+    return Sheet(
+        [
+            chart("paper: N ln N messages", "messages per event", "sent_all", log_y=True),
+            chart("paper: ln N entries", "table entries, lowest level", "entries"),
+            chart("", "rounds to last reception", "rounds"),
+            Chart(
+                "the largest", "processes failed (%)", "live processes reached",
+                curves(largest, "failed", "received", "shape", over="", across=100), top=1.03, bottom=0,
+            ),
+        ],
+        columns=2,
+    )  # fmt: skip
 
 
-register("camcast-scale", "CAMCAST with up to a million processes and ten levels", measure, judge, draw)
+REPRODUCTIONS = {"camcast-scale": (plan, judge, charts)}

@@ -24,11 +24,11 @@ import pandas as pd
 from sims.config.topic_workload import TopicWorkload
 from sims.engine import Simulation
 from sims.engine.faults import Churn, Crash, Loss
-from sims.figures.style import figure, frontier, legend_above, look
 from sims.reproduce.claims import OURS, Claims, observed, rounded, span, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import Plan, Tables, grid
 from sims.rivals.base.catalogue import entrant
 from sims.rivals.base.entrants import Compared, Entrant
+from workloads.charts.chart import Chart, Reference, Series, Sheet, frontier
 
 HIT = 0.999
 SYSTEMS = ("camcast on rings", "camcast")
@@ -59,18 +59,20 @@ CONDITIONS = {
 }
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Publish test events with every setting: a row per tree, condition, system, setting and seed."""
+def plan(quick: bool, seed: int) -> Plan:
+    """Test events with every setting, by tree, condition and system."""
     size, events, seeds = (600, 60, 1) if quick else (10_000, 300, 2)
-    trees = {"5 levels, Zipf": TREES["5 levels, Zipf"]} if quick else TREES
-    rows: list[dict[str, Any]] = []
-    for tree, condition, own in tracked(product(trees, CONDITIONS, range(seed, seed + seeds)), progress):
-        shape, exponent = trees[tree]
-        workload = TopicWorkload(tree=shape, exponent=exponent, events=events)
-        for name in SYSTEMS:
-            found = _run(name, workload, CONDITIONS[condition], size, own)
-            rows += [{"tree": tree, "condition": condition, "seed": own, **row} for row in found]
-    return measurement(f"{size:,} peers, {events} events, {seeds} seed{'s' * (seeds > 1)}", shared=rows)
+    trees = ["5 levels, Zipf"] if quick else list(TREES)
+    settings = grid(tree=trees, condition=CONDITIONS, seed=range(seed, seed + seeds), system=SYSTEMS)
+    scale = f"{size:,} peers, {events} events, {seeds} seed{'s' * (seeds > 1)}"
+    return Plan(scale, unit, settings, {"size": size, "events": events}, "shared")
+
+
+def unit(tree: str, condition: str, seed: int, system: str, size: int, events: int) -> list[dict[str, Any]]:
+    """A row per setting."""
+    shape, exponent = TREES[tree]
+    workload = TopicWorkload(tree=shape, exponent=exponent, events=events)
+    return _run(system, workload, CONDITIONS[condition], size, seed)
 
 
 def _run(
@@ -91,7 +93,7 @@ def _run(
         costs.append(np.array(cost) / int(made.network.alive.sum()))
     messages, size_in_bytes = np.mean(costs[-10:], axis=0)
     upkeep = {"upkeep_messages": messages, "upkeep_bytes": size_in_bytes}
-    return [{"system": name, **row, **upkeep} for row in _publish(made, entered, simulation)]
+    return [{**row, **upkeep} for row in _publish(made, entered, simulation)]
 
 
 def _publish(made: Compared, entered: Entrant, simulation: Simulation) -> list[dict[str, Any]]:
@@ -189,24 +191,21 @@ def _working_claims(points: pd.DataFrame, reading: str) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Missed deliveries against messages; lines join the settings that no cheaper one beats."""
     rows = tables["shared"]
-    rows = rows[rows.route == "camcast"]
-    trees = list(rows.tree.unique())
-    across = min(3, len(trees))
-    fig, panels = figure(-(-len(trees) // across), across, sharey=True, squeeze=False)
-    for axes, tree in zip(panels.flat, trees, strict=False):
-        own = rows[rows.tree == tree]
+    rows, found = rows[rows.route == "camcast"], []
+    for tree, own in rows.groupby("tree", sort=False):
+        series: list[Series] = []
         for number, (condition, name) in enumerate(product(("no fault", "5 % loss"), SYSTEMS)):
             cells = own[(own.condition == condition) & (own.system == name)]
             curve = cells.groupby("knob").agg({"messages": "mean", "hit_ratio": "mean"})
-            missed, label = (1 - curve.hit_ratio).clip(lower=1e-6), f"{name}, {condition}"
-            frontier(axes, curve.messages, missed, **look(number), label=label)
-        axes.axhline(1 - HIT, color="0.6", linewidth=1)
-        axes.set(xlabel="messages per event", title=tree, yscale="log")
-    fig.supylabel("deliveries missed (share)")
-    return {"": legend_above(fig, panels[0, 0], 4)}
+            missed = (1 - curve.hit_ratio).clip(lower=1e-6)
+            series += frontier(curve.messages, missed, f"{name}, {condition}", number)
+        bound = [Reference("", y=1 - HIT)]
+        labels = "messages per event", "deliveries missed (share)"
+        found.append(Chart(str(tree), *labels, series, log_y=True, references=bound))
+    return Sheet(found, columns=min(3, len(found)))
 
 
-register("camcast-shared", "CAMCAST on the rings' overlay beside its own tables", measure, judge, draw)
+REPRODUCTIONS = {"camcast-shared": (plan, judge, charts)}

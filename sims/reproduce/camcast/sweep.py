@@ -30,13 +30,14 @@ from numpy.typing import NDArray
 
 from hierarchy import camcast
 from hierarchy.gossip import GossipBroadcast
-from sims.reproduce.reproduction import Measured, Progress, measurement, tracked
+from sims.reproduce.reproduction import Plan, grid
 from sub2sub.compiled.common.network import Network
 from sub2sub.peers.draws import cycle_key, stream_number
 
 SIZES = (10, 100, 1000)
 LEVELS = ("a", "d", "g")  # the paper's names of the three topics, the root first
 P_SUCCESS = 0.85
+BLOCK = 10  # runs of a unit
 IDEAL, REPORT, GOSSIP = "tables of ln N + c", "tables of (b + 1) ln N, b = 3", "gossip broadcast"
 MODELS = {
     IDEAL: ("crashed", "seeming"),
@@ -53,27 +54,32 @@ class Known(NamedTuple):
     parameters: camcast.Parameters
 
 
-def sweep(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Run the setting of Section 6.1 for failed shares from 0 to 0.9: a row per run and community."""
-    communities = camcast.Communities.chain(*SIZES)
-    shares = np.linspace(0, 0.9, 10 if quick else 19)
+def sweep(quick: bool, seed: int) -> Plan:
+    """The setting of Section 6.1 for failed shares from 0 to 0.9."""
+    shares = np.linspace(0, 0.9, 10 if quick else 19).tolist()
     runs = 40 if quick else 100
+    scale = f"{sum(SIZES):,} processes in communities of {', '.join(map(str, reversed(SIZES)))}, {runs} runs"
+    return Plan(scale, unit, grid(first=range(0, runs, BLOCK)), {"seed": seed, "shares": shares}, "sweep")
+
+
+def unit(first: int, seed: int, shares: list[float]) -> pd.DataFrame:
+    """Some runs: a row per run and community."""
+    communities = camcast.Communities.chain(*SIZES)
     frames = []
-    for run in tracked(range(runs), progress):
+    for run in range(first, first + BLOCK):
         dice = dice_for("camcast sweep", seed, run)
         fate = dice.random(len(communities))
         for known in _tables(communities, seed, run):
             for model, share in product(MODELS[known.name], shares):
                 network, tables = lossy_network(len(communities)), known.tables
                 if model == "seeming":
-                    tables = camcast.thin(tables, float(share), seed, run)
+                    tables = camcast.thin(tables, share, seed, run)
                 else:
                     network.alive[:] = fate >= share
                     tables = _without(tables, network.alive) if model == "avoided" else tables
                 own = _run(communities, known._replace(tables=tables), network, seed, run, dice)
                 frames.append(own.assign(tables=known.name, model=model, failed=share, run=run))
-    scale = f"{sum(SIZES):,} processes in communities of {', '.join(map(str, reversed(SIZES)))}, {runs} runs"
-    return measurement(scale, sweep=frames)
+    return pd.concat(frames, ignore_index=True)
 
 
 def _tables(communities: camcast.Communities, seed: int, run: int) -> Iterator[Known]:

@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 
 from hierarchy.hpmcast import Gossip, disseminate, spread_interest
 from hierarchy.hpmcast.analysis import infected_distribution, reach_probability
-from sims.figures.style import COLOURS, figure, legend_above, line
 from sims.reproduce.claims import Claims, rounded, stated
 from sims.reproduce.hpmcast.trials import hierarchy
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
 from sub2sub.compiled.common.network import Network
+from workloads.charts.chart import Chart, Series, Sheet
 
 FANOUT, ROUNDS, SYSTEM = 2, 14, 100
 CASES = {"rfpbcast": (1.0, 0.0), "pmcast, p = 0.5": (0.5, 0.0), "pmcast, p = 0.5, 20 % loss": (0.5, 0.2)}
@@ -53,23 +57,29 @@ def _deviation(chances: NDArray[np.float64]) -> float:
     return float(np.sqrt(chances @ (numbers - mean) ** 2))
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Means round by round, and the distribution of rfpbcast where half are infected."""
+def plan(quick: bool, seed: int) -> Plan:
+    """Means round by round, and the distribution where half are infected."""
     runs = 1000 if quick else 10_000
-    means, spreads = [], []
-    for name, (p, loss) in tracked(CASES.items(), progress):
-        counts = _simulate(p, loss, runs, seed)
-        # SYSTEM = n p participants are interested, and the fanout among them is F p (equation 6).
-        chances = infected_distribution(SYSTEM, reach_probability(SYSTEM, FANOUT * p, loss), ROUNDS)
-        expected = chances @ np.arange(SYSTEM + 1)
-        error = counts.std(axis=0, ddof=1) / np.sqrt(runs)
-        own = {"case": name, "round": np.arange(ROUNDS + 1), "simulated": counts.mean(axis=0)}
-        means.append(pd.DataFrame({**own, "error": error, "chain": expected}))
-        middle = int(np.abs(expected - SYSTEM / 2).argmin())
-        seen = np.bincount(counts[:, middle], minlength=SYSTEM + 1) / runs
-        own = {"case": name, "round": middle, "infected": np.arange(SYSTEM + 1)}
-        spreads.append(pd.DataFrame({**own, "simulated": seen, "chain": chances[middle]}))
-    return measurement(f"{SYSTEM} interested participants, {runs:,} runs", means=means, spreads=spreads)
+    scale = f"{SYSTEM} interested participants, {runs:,} runs"
+    return Plan(scale, unit, grid(case=CASES), {"runs": runs, "seed": seed})
+
+
+def unit(case: str, runs: int, seed: int) -> dict[str, pd.DataFrame]:
+    """One case, simulated and by the chain."""
+    p, loss = CASES[case]
+    counts = _simulate(p, loss, runs, seed)
+    # SYSTEM = n p participants are interested, and the fanout among them is F p (equation 6).
+    chances = infected_distribution(SYSTEM, reach_probability(SYSTEM, FANOUT * p, loss), ROUNDS)
+    expected = chances @ np.arange(SYSTEM + 1)
+    error = counts.std(axis=0, ddof=1) / np.sqrt(runs)
+    own = {"round": np.arange(ROUNDS + 1), "simulated": counts.mean(axis=0)}
+    middle = int(np.abs(expected - SYSTEM / 2).argmin())
+    seen = np.bincount(counts[:, middle], minlength=SYSTEM + 1) / runs
+    spread = {"round": middle, "infected": np.arange(SYSTEM + 1), "simulated": seen, "chain": chances[middle]}
+    return {
+        "means": pd.DataFrame({**own, "error": error, "chain": expected}),
+        "spreads": pd.DataFrame(spread),
+    }
 
 
 def judge(tables: Tables) -> Claims:
@@ -95,21 +105,28 @@ def judge(tables: Tables) -> Claims:
         )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Means round by round, and one distribution."""
-    fig, panels = figure(columns=2, figsize=(10.5, 4.6))
+    means = []
     for k, (case, own) in enumerate(tables["means"].groupby("case", sort=False)):
-        line(panels[0], k, own["round"], own.simulated / SYSTEM, f"{case}, simulated", linestyle="")
-        error = 1.96 * own.error / SYSTEM
-        panels[0].errorbar(own["round"], own.simulated / SYSTEM, error, fmt="none", color=COLOURS[k])
-        line(panels[0], k, own["round"], own.chain / SYSTEM, f"{case}, the paper's chain", marker="")
-    panels[0].set(xlabel="round", ylabel="share of the interested infected")
+        share, reach = own.simulated / SYSTEM, 1.96 * own.error / SYSTEM
+        ends = {"low": share - reach, "high": share + reach}
+        means.append(Series(f"{case}, simulated", own["round"], share, "points", look=k, **ends))
+        means.append(
+            Series(f"{case}, the paper's chain", own["round"], own.chain / SYSTEM, look=k, style="plain")
+        )
     spread = tables["spreads"][tables["spreads"].case == "rfpbcast"]
-    line(panels[1], 0, spread.infected, spread.simulated, "", markersize=3, linestyle="")
-    line(panels[1], 0, spread.infected, spread.chain, "", marker="")
-    panels[1].set(xlabel="infected participants", ylabel="probability")
-    panels[1].set_title(f"rfpbcast after round {int(spread['round'].iloc[0])}", fontsize=10)
-    return {"": legend_above(fig, panels[0], 3, fontsize=8)}
+    chances = [
+        Series("", spread.infected, spread.simulated, "points", look=0),
+        Series("", spread.infected, spread.chain, look=0, style="plain"),
+    ]
+    title = f"rfpbcast after round {int(spread['round'].iloc[0])}"
+    return Sheet(
+        [
+            Chart("Infected by round", "round", "share of the interested infected", means),
+            Chart(title, "infected participants", "probability", chances),
+        ]
+    )
 
 
-register("pmcast-chain", "Infected participants: the Markov chain against simulation", measure, judge, draw)
+REPRODUCTIONS = {"pmcast-chain": (plan, judge, charts)}

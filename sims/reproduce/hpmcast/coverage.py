@@ -11,23 +11,26 @@ times attributes for every match. For the paper's words "substantially" and "far
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from hierarchy import hpmcast
-from sims.figures.style import figure, legend_above, mean_line
-from sims.reproduce.claims import Claims, below, interval_of_mean, rounded, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.claims import Claims, mean_interval, rounded, stated
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
 from sims.rivals.below.encoded import point_cells
 from sub2sub.geometry.boxes import Boxes, normalise
+from workloads.charts.chart import Chart, Sheet, curves
+from workloads.statistics.intervals import below
 
 GOSSIP = hpmcast.Gossip(fanout=2, constant=3.0)
 PLACINGS = {"random": "addresses at random", "alike": "neighbours alike"}
 COLUMNS = ["vain", "parasites", "messages", "filtered", "comparisons", "above", "delivery"]
-ELECTIONS = {False: "smallest addresses", True: "largest coverage"}
+ELECTIONS = {"smallest addresses": False, "largest coverage": True}
 
 
 def _interests(n: int, generator: np.random.Generator) -> Boxes:
@@ -72,21 +75,25 @@ def published(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
+def plan(quick: bool, seed: int) -> Plan:
     """Vary the boxes of a line, which participants are neighbours, and how delegates are elected."""
-    generator = np.random.Generator(np.random.Philox(seed))
-    population = hpmcast.Population.regular(10 if quick else 22, 3)
     boxes = [1, 2, 4, 8] if quick else [1, 2, 4, 8, 16, 32]
-    drawn = _interests(population.n, generator)
-    order = _along_a_curve(drawn)
-    placed = {"random": drawn, "alike": (drawn[0][order], drawn[1][order])}
-    events = generator.random((40, 2))
-    frames = []
-    for placing, by_coverage, most in tracked(product(PLACINGS, ELECTIONS, boxes), progress):
-        condensation = hpmcast.Condensation(redundancy=3, boxes=(most,), by_coverage=by_coverage)
-        frame = published(population, condensation, placed[placing], events, seed)
-        frames.append(frame.assign(placing=placing, election=ELECTIONS[by_coverage], boxes=most))
-    return measurement(f"{population.n:,} participants, 40 events", coverage=frames)
+    a = 10 if quick else 22
+    settings = grid(placing=PLACINGS, election=ELECTIONS, boxes=boxes)
+    return Plan(f"{a**3:,} participants, 40 events", unit, settings, {"a": a, "seed": seed}, "coverage")
+
+
+def unit(placing: str, election: str, boxes: int, a: int, seed: int) -> pd.DataFrame:
+    """A row per event."""
+    generator = np.random.Generator(np.random.Philox(seed))
+    population = hpmcast.Population.regular(a, 3)
+    interests = _interests(population.n, generator)
+    if placing == "alike":
+        order = _along_a_curve(interests)
+        interests = (interests[0][order], interests[1][order])
+    by_coverage = ELECTIONS[election]
+    condensation = hpmcast.Condensation(redundancy=3, boxes=(boxes,), by_coverage=by_coverage)
+    return published(population, condensation, interests, generator.random((40, 2)), seed)
 
 
 def judge(tables: Tables) -> Claims:
@@ -94,7 +101,7 @@ def judge(tables: Tables) -> Claims:
     table = tables["coverage"]
     means = table.groupby(["placing", "election", "boxes"])[COLUMNS].mean()
     fewest, most = int(table.boxes.min()), int(table.boxes.max())
-    smallest, largest = ELECTIONS[False], ELECTIONS[True]
+    smallest, largest = ELECTIONS
     vain, cost = ({name: means[of][name, smallest] for name in PLACINGS} for of in ("vain", "comparisons"))
     elected = {election: means.parasites["alike", election, most] for election in (smallest, largest)}
     alike = table[(table.placing == "alike") & (table.boxes == most)]
@@ -128,7 +135,7 @@ def judge(tables: Tables) -> Claims:
         "elected, largest coverage elected (less, beyond chance)",
         "hpmcast, Section 4.2.2: delegates chosen by their subscriptions reduce pure forwarding", "less",
         rounded(elected), below(*(alike.parasites[alike.election == e] for e in (largest, smallest))),
-        interval=[interval_of_mean(alike.parasites[alike.election == e]) for e in elected],
+        interval=[mean_interval(alike.parasites[alike.election == e]) for e in elected],
     )  # fmt: skip
     yield stated(
         "delivery lost against the most boxes, greatest over all settings (below 0.02)",
@@ -137,29 +144,28 @@ def judge(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Lines that pass in vain, and uninterested participants reached, by the boxes of a line."""
     table = tables["coverage"]
     table = table.assign(vain=100 * table.vain, parasites=100 * table.parasites)
-    fig, panels = figure(columns=3, figsize=(13.8, 4.8))
     labels = {
         "vain": "lines of levels 2, 3 that pass in vain (%)",
         "parasites": "uninterested participants reached (%)",
         "comparisons": "comparisons per participant and event",
     }
-    boxes = sorted(table.boxes.unique())
-    for axes, (column, label) in zip(panels, labels.items(), strict=True):
-        for k, ((placing, election), own) in enumerate(table.groupby(["placing", "election"], sort=False)):
-            name = f"{PLACINGS[str(placing)]}, {election}"
-            mean_line(axes, k, own.groupby("boxes")[column], name)
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(boxes, [str(most) for most in boxes])
-        axes.set(xlabel="boxes of a joint interest, K", ylabel=label, ylim=(0, None))
-    title = "paper: fewer boxes pass more in vain and cost less (no numbers)"
-    return {"": legend_above(fig, panels[0], 4, fontsize=8, title=title)}
+    ticks = {float(most): str(most) for most in sorted(table.boxes.unique())}
+
+    def name(key: tuple[str, str]) -> str:
+        return f"{PLACINGS[key[0]]}, {key[1]}"
+
+    found = [
+        Chart(
+            label, "boxes of a joint interest, K", label,
+            curves(table, "boxes", column, ("placing", "election"), label=name), log_x=True, ticks=ticks,
+        )
+        for column, label in labels.items()
+    ]  # fmt: skip
+    return Sheet(found, note="paper: fewer boxes pass more in vain and cost less (no numbers)")
 
 
-register(
-    "hpmcast-coverage", "Weak filters: what passes in vain, by the boxes of a joint interest",
-    measure, judge, draw,
-)  # fmt: skip
+REPRODUCTIONS = {"hpmcast-coverage": (plan, judge, charts)}

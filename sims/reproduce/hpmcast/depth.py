@@ -18,10 +18,15 @@ import pandas as pd
 
 from hierarchy.hpmcast import Gossip, Reading
 from hierarchy.hpmcast.analysis import expected_rounds
-from sims.figures.style import COLOURS, figure, mean_line
-from sims.reproduce.claims import Claims, below, intervals, observed, rounded, stated
+from sims.reproduce.claims import Claims, intervals, observed, rounded, stated
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, run_trials
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
+from workloads.charts.chart import Chart, Reference, Sheet, curves
+from workloads.statistics.intervals import below
 
 N, REDUNDANCY = 4096, 3
 TREES = {1: 4096, 2: 64, 3: 16, 4: 8, 6: 4}  # levels: a
@@ -31,17 +36,22 @@ ROUNDS = {"last": "until the last reception", "rounds": "until gossip ends"}
 SAME = 0.15  # a difference between depths that we call none
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Multicast through hierarchies of every depth: a row per event."""
+def plan(quick: bool, seed: int) -> Plan:
+    """Multicast through hierarchies of every depth."""
     events = 10 if quick else 60
+    scale = f"{N:,} participants, R = {REDUNDANCY}, {events} events of each kind"
+    return Plan(scale, unit, grid(levels=TREES), {"events": events, "seed": seed}, "depths")
+
+
+def unit(levels: int, events: int, seed: int) -> pd.DataFrame:
+    """A row per event."""
     frames = []
-    for levels, a in tracked(TREES.items(), progress):
-        for name, fanout, p in product(TWO, FANOUTS, FRACTIONS):
-            gossip = Gossip(fanout, reading=TWO[name], redundancy=REDUNDANCY)
-            system = hierarchy(a, levels, REDUNDANCY)
-            table = run_trials(system, p, events, seed, gossip, reading=name, levels=levels, F=fanout)
-            frames.append(table[["reading", "levels", "F", "p", "delivery", *ROUNDS, "messages"]])
-    return measurement(f"{N:,} participants, R = {REDUNDANCY}, {events} events of each kind", depths=frames)
+    for name, fanout, p in product(TWO, FANOUTS, FRACTIONS):
+        gossip = Gossip(fanout, reading=TWO[name], redundancy=REDUNDANCY)
+        system = hierarchy(TREES[levels], levels, REDUNDANCY)
+        table = run_trials(system, p, events, seed, gossip, reading=name, levels=levels, F=fanout)
+        frames.append(table[["reading", "levels", "F", "p", "delivery", *ROUNDS, "messages"]])
+    return pd.concat(frames, ignore_index=True)
 
 
 def judge(tables: Tables) -> Claims:
@@ -83,35 +93,21 @@ def _fewer_with_more(own: pd.DataFrame) -> bool:
     return below(rounds[-1], rounds[0]) and not rises
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Rounds of a broadcast and delivery to few, against the depth."""
-    table = tables["depths"]
-    fig, panels = figure(2, 3, figsize=(13.2, 7.2), sharex=True, sharey="col")
-    for row, (reading, own) in enumerate(table.groupby("reading", sort=False)):
-        for column, (name, words) in enumerate(ROUNDS.items()):
-            axes = panels[row, column]
-            for k, fanout in enumerate(FANOUTS):
-                by = own[(own.p == 1.0) & (fanout == own.F)].groupby("levels")[name]
-                mean_line(axes, k, by, f"F = {fanout}")
-                axes.axhline(expected_rounds(N, fanout), color=COLOURS[k], linewidth=0.9, linestyle=":")
-            axes.set_title(f"rounds {words}, p = 1", fontsize=10)
-            axes.set_ylim(bottom=0)
-        for k, p in enumerate(FRACTIONS):
-            by = own[(FANOUTS[0] == own.F) & (own.p == p)].groupby("levels").delivery
-            mean_line(panels[row, 2], k + 3, by, f"p = {p}")
-        panels[row, 2].set_title(f"delivery, F = {FANOUTS[0]} (paper: no trend)", fontsize=10)
-        panels[row, 0].set_ylabel(str(reading).replace(": ", ":\n"), fontsize=9)
-    for axes in panels[1]:
-        axes.set(xlabel="levels, l", xticks=list(TREES))
-    legends = (panels[0, column].get_legend_handles_labels() for column in (0, 2))
-    handles, labels = (left + right for left, right in zip(*legends, strict=True))
-    fig.legend(
-        handles, labels, loc="outside upper center", ncols=6, fontsize=9,
-        title="dotted: the paper's T(n, F), the same for every depth",
-    )  # fmt: skip
-    return {"": fig}
+    found = []
+    ticks = {float(levels): str(levels) for levels in TREES}
+    stated = [Reference("" if k else "paper: the same for every depth", y=expected_rounds(N, fanout))
+              for k, fanout in enumerate(FANOUTS)]  # fmt: skip
+    for reading, own in tables["depths"].groupby("reading", sort=False):
+        for name, words in ROUNDS.items():
+            series = curves(own[own.p == 1.0], "levels", name, "F", label="F = {}")
+            title = f"{reading}\nrounds {words}, p = 1"
+            found.append(Chart(title, "levels, l", "rounds", series, ticks=ticks, references=stated))
+        series = curves(own[FANOUTS[0] == own.F], "levels", "delivery", "p", label="p = {}", first=3)
+        title = f"{reading}\ndelivery, F = {FANOUTS[0]} (paper: no trend)"
+        found.append(Chart(title, "levels, l", "delivery", series, ticks=ticks))
+    return Sheet(found, columns=3)
 
 
-register(
-    "hpmcast-depth", "Rounds and delivery against fan-out and depth of the hierarchy", measure, judge, draw
-)
+REPRODUCTIONS = {"hpmcast-depth": (plan, judge, charts)}

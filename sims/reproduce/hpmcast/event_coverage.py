@@ -16,13 +16,19 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 
 from hierarchy.hpmcast import Condensation, Population
-from sims.figures.style import COLOURS, figure
-from sims.reproduce.claims import Claims, below, intervals, observed, stated
+from sims.reproduce.claims import Claims, intervals, observed, stated
 from sims.reproduce.hpmcast.coverage import published
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
 from sub2sub.geometry.boxes import Boxes, normalise
+from workloads.charts.chart import Chart, Sheet, curves
+from workloads.statistics.intervals import below
 
 ATTRIBUTES, BOXES = 4, 8
 WHOLE, HALF, TYPE = "all at every level", "2 at level 2, 1 at level 3", "2 at level 2, the type at level 3"
@@ -43,19 +49,20 @@ def _interests(n: int, generator: np.random.Generator) -> Boxes:
     return normalise(centre - width / 2, centre + width / 2)
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """The same events with less and less compared at the levels above: a row per event."""
-    events = 40 if quick else 200
+def plan(quick: bool, seed: int) -> Plan:
+    """The same events with less and less compared at the levels above."""
+    a, events = (10, 40) if quick else (22, 200)
+    scale = f"{a**3:,} participants, {ATTRIBUTES} attributes, {BOXES} boxes a line, {events} events"
+    return Plan(scale, unit, grid(compared=COMPARED), {"a": a, "events": events, "seed": seed}, "events")
+
+
+def unit(compared: str, a: int, events: int, seed: int) -> pd.DataFrame:
+    """A row per event."""
     generator = np.random.Generator(np.random.Philox(seed))
-    population = Population.regular(10 if quick else 22, 3)
+    population = Population.regular(a, 3)
     interests = _interests(population.n, generator)
-    drawn = generator.random((events, ATTRIBUTES))
-    frames = []
-    for name, compared in tracked(COMPARED.items(), progress):
-        condensation = Condensation(redundancy=3, boxes=(BOXES,), compared=compared)
-        frames.append(published(population, condensation, interests, drawn, seed).assign(compared=name))
-    scale = f"{population.n:,} participants, {ATTRIBUTES} attributes, {BOXES} boxes a line, {events} events"
-    return measurement(scale, events=frames)
+    condensation = Condensation(redundancy=3, boxes=(BOXES,), compared=COMPARED[compared])
+    return published(population, condensation, interests, generator.random((events, ATTRIBUTES)), seed)
 
 
 def judge(tables: Tables) -> Claims:
@@ -89,31 +96,21 @@ def judge(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Comparisons, lines that pass in vain, and messages."""
-    table = tables["events"].assign(vain=100 * tables["events"].vain)
-    fig, panels = figure(columns=5, figsize=(15.0, 4.2))
-    columns = {
+    table = tables["events"].assign(vain=100 * tables["events"].vain, place=0)
+    names = {
         "comparisons": "comparisons per participant, in all",
         "above": "comparisons, levels 2 and 3",
         "delivery": "probability of delivery",
         "vain": "lines that pass in vain (%)",
         "messages": "messages per participant",
     }
-    for axes, (column, label) in zip(panels, columns.items(), strict=True):
-        by, error = (table.groupby("compared", sort=False)[column].agg(how) for how in ("mean", "sem"))
-        for k, name in enumerate(by.index):
-            text = name if column == "comparisons" else ""
-            axes.bar(k, by[name], 0.7, yerr=1.96 * error[name], color=COLOURS[k], capsize=3, label=text)
-            axes.annotate(f"{by[name]:.3g}", (k, by[name]), (0, 4), textcoords="offset points", ha="center",
-                          va="bottom", fontsize=8)  # fmt: skip
-        axes.set(ylabel=label, xticks=[])
-        axes.margins(y=0.12)
-    fig.legend(
-        loc="outside upper center", ncols=3, fontsize=9,
-        title="attributes compared (paper: substantially cheaper, and nothing lost)",
-    )  # fmt: skip
-    return {"": fig}
+    found = [
+        Chart("", "", label, curves(table, "place", column, "compared", shape="bars"), ticks={}, values=True)
+        for column, label in names.items()
+    ]
+    return Sheet(found, note="attributes compared (paper: substantially cheaper, and nothing lost)")
 
 
-register("hpmcast-event-coverage", "Less of an event compared at higher levels", measure, judge, draw)
+REPRODUCTIONS = {"hpmcast-event-coverage": (plan, judge, charts)}

@@ -27,11 +27,16 @@ from hierarchy.hpmcast import Gossip, disseminate, spread_interest
 from hierarchy.hpmcast.analysis import Regular
 from hierarchy.hpmcast.digests import DigestSettings, exchange_digests
 from hierarchy.hpmcast.media import broadcast_below
-from sims.figures.style import COLOURS, figure, legend_above
-from sims.reproduce.claims import OURS, Claims, below, interval_of_mean, observed, stated
+from sims.reproduce.claims import OURS, Claims, mean_interval, observed, stated
 from sims.reproduce.hpmcast.trials import hierarchy
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
 from sub2sub.compiled.common.network import Network
+from workloads.charts.chart import Chart, Sheet, curves
+from workloads.statistics.intervals import below
 
 A, LEVELS, REDUNDANCY, P = 22, 3, 3, 0.1
 LOSSES = (0.0, 0.2)
@@ -42,17 +47,22 @@ AGAIN = 2  # times a message is sent again
 DIGESTS = {f"digests, {rounds} rounds": DigestSettings(rounds) for rounds in (2, 5, 10)}
 LAST = list(DIGESTS)[-1]
 CLEARLY = 0.05
+BLOCK = 10  # events of a unit
 COSTS = ["delivery", "messages", "filtered", "parasites"]
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Every improvement on the same events: a row per event."""
+def plan(quick: bool, seed: int) -> Plan:
+    """Every improvement on the same events."""
     events = 10 if quick else 200
-    rows = []
-    for event, loss in tracked(product(range(events), LOSSES), progress):
-        rows += _event(seed, event, loss)
-    table = pd.DataFrame(rows, columns=["loss", "variant", *COSTS])
-    return measurement(f"{A**LEVELS:,} participants, p = {P}, {events} events", improvements=table)
+    scale = f"{A**LEVELS:,} participants, p = {P}, {events} events"
+    return Plan(scale, unit, grid(first=range(0, events, BLOCK)), {"seed": seed}, "improvements")
+
+
+def unit(first: int, seed: int) -> pd.DataFrame:
+    """Some events: a row for each loss and variant."""
+    events = product(range(first, first + BLOCK), LOSSES)
+    rows = [row for event, loss in events for row in _event(seed, event, loss)]
+    return pd.DataFrame(rows, columns=["loss", "variant", *COSTS])
 
 
 def _event(seed: int, event: int, loss: float) -> list[tuple[float, str, float, float, float, float]]:
@@ -109,7 +119,7 @@ def _means(own: pd.DataFrame, column: str, *variants: str) -> dict[str, float]:
 
 
 def _intervals(own: pd.DataFrame, column: str, *variants: str) -> dict[str, list[float]]:
-    return {name: interval_of_mean(own[column][own.variant == name]) for name in variants}
+    return {name: mean_interval(own[column][own.variant == name]) for name in variants}
 
 
 def _below(own: pd.DataFrame, column: str, less: str, more: str) -> bool:
@@ -167,26 +177,24 @@ def _acknowledged(at: str, own: pd.DataFrame) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Delivery and messages by variant."""
     table = tables["improvements"]
-    fig, panels = figure(1, 2, figsize=(13.2, 5.2))
     variants = list(dict.fromkeys(table.variant))
+    placed = table.assign(place=[variants.index(name) for name in table.variant])
     labels = {"delivery": "probability of delivery", "messages": "messages per participant"}
-    for axes, (column, label) in zip(panels, labels.items(), strict=True):
-        for i, (loss, own) in enumerate(table.groupby("loss")):
-            mean, error = (own.groupby("variant")[column].agg(how)[variants] for how in ("mean", "sem"))
-            look = {"color": COLOURS[i], "label": f"{100 * loss:.0f} % of the messages lost", "capsize": 3}
-            axes.bar(np.arange(len(variants)) + 0.4 * (i - 0.5), mean, 0.4, yerr=1.96 * error, **look)
-        axes.set_xticks(range(len(variants)), variants, rotation=25, ha="right", fontsize=9)
-        axes.set(ylabel=label)
-    panels[0].set_ylim(0.5, 1.01)
-    title = "paper: digests and a larger audience improve small p (no numbers)"
-    return {"": legend_above(fig, panels[0], 2, title=title)}
+
+    def name(loss: float) -> str:
+        return f"{100 * loss:.0f} % of the messages lost"
+
+    found = [
+        Chart(
+            label, "", label, curves(placed, "place", column, "loss", label=name, shape="bars"),
+            ticks=dict(enumerate(variants)), bottom=0.5 if column == "delivery" else None,
+        )
+        for column, label in labels.items()
+    ]  # fmt: skip
+    return Sheet(found, note="paper: digests and a larger audience improve small p (no numbers)")
 
 
-register(
-    "hpmcast-improvements",
-    "Digests, other media and estimated shares, which the paper names and does not build",
-    measure, judge, draw,
-)  # fmt: skip
+REPRODUCTIONS = {"hpmcast-improvements": (plan, judge, charts)}

@@ -12,18 +12,20 @@ fourth reading takes the mean share of equation 19 for all groups of a level ins
 
 from __future__ import annotations
 
-from itertools import product
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from hierarchy.hpmcast import Gossip, Reading
 from hierarchy.hpmcast.analysis import Regular, expected_delivery
-from sims.figures.style import figure, legend_above, mean_line
-from sims.reproduce.claims import Claims, below, interval_of_mean, intervals, rounded, stated
+from sims.reproduce.claims import Claims, intervals, mean_interval, rounded, stated
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, means, run_trials
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
+from workloads.charts.chart import Chart, Reference, Series, Sheet, curves
+from workloads.statistics.intervals import below
 
 A, LEVELS, REDUNDANCY, FANOUT = 22, 3, 3, 2
 LOWEST = 0.9982  # of the axis of Figure 8
@@ -37,17 +39,19 @@ def _regular(p: float, lowest: int = 1) -> Regular:
     return Regular(A, LEVELS, REDUNDANCY, FANOUT, p, lowest=lowest)
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Simulate all readings over the whole range: a row per event."""
+def plan(quick: bool, seed: int) -> Plan:
+    """All readings over the whole range."""
     events = 10 if quick else 60
-    system = hierarchy(A, LEVELS, REDUNDANCY)
-    frames = []
-    for p, name in tracked(product(FRACTIONS, ALL), progress):
-        levels = range(1, LEVELS + 1)
-        shares = [_regular(p).share(level) for level in levels] if name == AVERAGED else None
-        gossip = Gossip(FANOUT, reading=READINGS.get(name, Reading.LINE_27), redundancy=REDUNDANCY)
-        frames.append(run_trials(system, p, events, seed, gossip, shares=shares, reading=name))
-    return measurement(f"{A**LEVELS:,} participants, {events} events for each p", delivery=frames)
+    scale = f"{A**LEVELS:,} participants, {events} events for each p"
+    return Plan(scale, unit, grid(p=FRACTIONS, reading=ALL), {"events": events, "seed": seed}, "delivery")
+
+
+def unit(p: float, reading: str, events: int, seed: int) -> pd.DataFrame:
+    """A row per event."""
+    levels = range(1, LEVELS + 1)
+    shares = [_regular(p).share(level) for level in levels] if reading == AVERAGED else None
+    gossip = Gossip(FANOUT, reading=READINGS.get(reading, Reading.LINE_27), redundancy=REDUNDANCY)
+    return run_trials(hierarchy(A, LEVELS, REDUNDANCY), p, events, seed, gossip, shares=shares)
 
 
 def _at(own: pd.DataFrame, p: float) -> pd.Series[float]:
@@ -63,7 +67,7 @@ def judge_fig7(tables: Tables) -> Claims:
             f"least mean delivery for p from 0.1 to 1 (at least {LEAST})",
             "hpmcast, Section 5.3.1 and Figures 7, 8: a very good overall degree; the axis begins at 0.9982",
             f"{LOWEST} or more", round(float(wide.min()), 4), wide.min() >= LEAST, reading=reading,
-            interval=interval_of_mean(_at(own, float(wide.idxmin()))),
+            interval=mean_interval(_at(own, float(wide.idxmin()))),
         )  # fmt: skip
         yield stated(
             "mean delivery at p = 0.01, 0.02, 0.05 and 0.1: less at p = 0.01 than at 0.1, beyond chance",
@@ -94,49 +98,35 @@ def judge_fig8(tables: Tables) -> Claims:
             "0.999 at p = 1)", "hpmcast, Figure 8: for p from 0.1 to 1 on an axis from 0.9982 to 1",
             f"{LOWEST} or more",
             dict(zip(("p = 0.1", "p = 0.3", "p = 1"), np.round(values, 4).tolist(), strict=True)), inside,
-            reading=reading, interval=[interval_of_mean(each) for each in (first, third, last)],
+            reading=reading, interval=[mean_interval(each) for each in (first, third, last)],
         )  # fmt: skip
 
 
-def _curves(axes: Any, table: pd.DataFrame) -> None:
-    for k, (reading, own) in enumerate(table.groupby("reading", sort=False)):
-        mean_line(axes, k, own.groupby("p").delivery, str(reading), most=1.0)
-    axes.set(xlabel="fraction of interested participants")
+_X, _Y = "fraction of interested participants", "probability of delivery"
+_STATED = [Reference(f"paper: {LOWEST} or more from p = 0.1 on", y=LOWEST)]
 
 
-def _stated(axes: Any) -> None:
-    label = f"paper: {LOWEST} or more from p = 0.1 on"
-    axes.axhline(LOWEST, color="black", linewidth=0.9, linestyle=(0, (4, 2)), label=label)
+def charts_fig7(tables: Tables) -> Sheet:
+    """All readings, and equation 27."""
+    series = curves(tables["delivery"], "p", "delivery", "reading")
+    for k, (lowest, words) in enumerate(((1, "a"), (REDUNDANCY, "R a"))):
+        expected = [expected_delivery(_regular(p, lowest)) for p in FRACTIONS]
+        series.append(
+            Series(f"equation 27, {words} at level 1", FRACTIONS, expected, look=k + 5, style="thin")
+        )
+    return Sheet([Chart("", _X, _Y, series, top=1.03, bottom=0, references=_STATED)])
 
 
-def _draw_fig7(tables: Tables) -> Figures:
-    fig, axes = figure(figsize=(8.0, 4.6))
-    _curves(axes, tables["delivery"])
-    fractions = np.array(FRACTIONS)
-    for lowest, dash in ((1, ":"), (REDUNDANCY, "--")):
-        expected = [expected_delivery(_regular(p, lowest)) for p in fractions]
-        label = f"equation 27, {'a' if lowest == 1 else 'R a'} at level 1"
-        axes.plot(fractions, expected, color="#777777", linestyle=dash, linewidth=1.0, label=label)
-    _stated(axes)
-    axes.set(ylabel="probability of delivery", ylim=(0, 1.03))
-    return {"": legend_above(fig, axes, 2, fontsize=8)}
+def charts_fig8(tables: Tables) -> Sheet:
+    """From p = 0.1 on, and on the paper's scale."""
+    series = curves(tables["delivery"][tables["delivery"].p >= 0.1], "p", "delivery", "reading")
+    found = (("all readings", 0.86, 1.005), ("the paper's scale", 0.9975, 1.0002))
+    return Sheet(
+        [Chart(title, _X, _Y, series, bottom=low, top=top, references=_STATED) for title, low, top in found]
+    )
 
 
-def _draw_fig8(tables: Tables) -> Figures:
-    fig, panels = figure(columns=2, figsize=(10.5, 4.8))
-    for axes in panels:
-        _curves(axes, tables["delivery"][tables["delivery"].p >= 0.1])
-        _stated(axes)
-    panels[0].set(ylabel="probability of delivery", ylim=(0.86, 1.005), title="all readings")
-    panels[1].set(ylim=(0.9975, 1.0002), title="the paper's scale")
-    return {"": legend_above(fig, panels[0], 3, fontsize=8)}
-
-
-register(
-    "hpmcast-fig7", "Delivery against the fraction of interested participants",
-    measure, judge_fig7, _draw_fig7,
-)  # fmt: skip
-register(
-    "hpmcast-fig8", "Delivery against the fraction of interested participants, enlarged",
-    measure, judge_fig8, _draw_fig8,
-)  # fmt: skip
+REPRODUCTIONS = {
+    "hpmcast-fig7": (plan, judge_fig7, charts_fig7),
+    "hpmcast-fig8": (plan, judge_fig8, charts_fig8),
+}

@@ -8,7 +8,6 @@ views of the live participants. Gossip has F = 2 and c = 3, so that delivery can
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -20,13 +19,17 @@ from hierarchy.hpmcast.membership.audit import audit
 from sims.engine import Schedule, Simulation
 from sims.engine.control import Row
 from sims.engine.faults import Crash
-from sims.figures.style import figure, legend_below, seed_line
 from sims.reproduce.claims import Claims, last_cycle, observed, within
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, part, register
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
 from sub2sub.compiled.common.network import Network
 from sub2sub.geometry.boxes import Boxes
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
+from workloads.charts.chart import Chart, Sheet, columns
 
 LEVELS, CRASHED = 3, 0.2
 GOSSIP = Gossip(fanout=2, constant=3.0)
@@ -81,28 +84,28 @@ class _Health:
         }
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
+def plan(quick: bool, seed: int) -> Plan:
     """Crash, and watch tables and delivery recover cycle by cycle."""
-    seeds = 2
-    frames = []
-    for number in range(seeds):
-        generator = np.random.Generator(np.random.Philox(seed + number))
-        space = AddressSpace((10 if quick else 22,) * LEVELS)
-        overlay = Hierarchy(_subscribers(space.capacity, generator), space, seed=seed + number)
-        overlay.settle()
-        health = _Health(overlay, generator.random((5 if quick else 10, 1)))
-        # It has what the engine needs (`Simulated`).
-        controls: list[tuple[Schedule, Any]] = [(Schedule(at=CRASH), Crash(CRASHED)), (Schedule(), health)]
-        simulation = Simulation(cast(Overlay, overlay), controls)
-        simulation.run(LAST, partial(_report, part(progress, number, seeds)))
-        frame = pd.DataFrame(simulation.tables["health"])
-        frames.append(frame.assign(cycle=frame.cycle - CRASH, seed=seed + number))
-    scale = f"{space.capacity:,} participants, {len(health.events)} events a cycle, {seeds} seeds"
-    return measurement(scale, repair=frames)
+    a, events, seeds = 10 if quick else 22, 5 if quick else 10, 2
+    scale = f"{a**LEVELS:,} participants, {events} events a cycle, {seeds} seeds"
+    settings = grid(seed=range(seed, seed + seeds))
+    return Plan(scale, unit, settings, {"a": a, "events": events}, "repair")
 
 
-def _report(progress: Progress, cycle: int) -> None:
-    progress(cycle, LAST)
+def unit(seed: int, a: int, events: int) -> pd.DataFrame:
+    """A row per cycle."""
+    generator = np.random.Generator(np.random.Philox(seed))
+    space = AddressSpace((a,) * LEVELS)
+    overlay = Hierarchy(_subscribers(space.capacity, generator), space, seed=seed)
+    overlay.settle()
+    # It has what the engine needs (`Simulated`).
+    controls: list[tuple[Schedule, Any]] = [
+        (Schedule(at=CRASH), Crash(CRASHED)), (Schedule(), _Health(overlay, generator.random((events, 1)))),
+    ]  # fmt: skip
+    simulation = Simulation(cast(Overlay, overlay), controls)
+    simulation.run(LAST)
+    frame = pd.DataFrame(simulation.tables["health"])
+    return frame.assign(cycle=frame.cycle - CRASH)
 
 
 def _repaired(run: pd.DataFrame, short: pd.Series[bool]) -> float:
@@ -130,26 +133,27 @@ def judge(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Views that are right, entries that are dead, and delivery."""
-    table = tables["repair"]
-    fig, (left, right) = figure(columns=2, figsize=(10.5, 4.6))
-    curves = {f"right_{level}": f"level {level} views right" for level in (1, 2, 3)}
-    for number, (name, label) in enumerate({**curves, "dead": "entries dead"}.items()):
-        shares = 100 * table.pivot(index="cycle", columns="seed", values=name)
-        seed_line(left, number, shares, label, marker="")
-    left.set(xlabel="cycles after the crash", ylabel="share (%)", ylim=(-3, 103))
-    curves = {"delivery": "over the tables as they are", "exact": "over exact tables"}
-    for number, (name, label) in enumerate(curves.items(), 4):
-        shares = table.pivot(index="cycle", columns="seed", values=name)
-        seed_line(right, number, shares, label, markevery=5)
-    right.set(xlabel="cycles after the crash", ylabel="probability of delivery")
-    for axes in (left, right):
-        legend_below(axes, 2)
-    return {"": fig}
+    views = {
+        **{f"right_{level}": f"level {level} views right" for level in (1, 2, 3)},
+        "dead": "entries dead",
+    }
+    delivery = {"delivery": "over the tables as they are", "exact": "over exact tables"}
+    seen = tables["repair"]
+    how: dict[str, Any] = {"over": "seeds"}
+    return Sheet(
+        [
+            Chart(
+                "Views", "cycles after the crash", "share (%)",
+                columns(seen, "cycle", views, times=100, **how), bottom=-3, top=103,
+            ),
+            Chart(
+                "Delivery", "cycles after the crash", "probability of delivery",
+                columns(seen, "cycle", delivery, 4, **how), bottom=0.5,
+            ),
+        ]
+    )  # fmt: skip
 
 
-register(
-    "hpmcast-repair", "Membership tables and delivery after 20 % of the participants crash",
-    measure, judge, draw,
-)  # fmt: skip
+REPRODUCTIONS = {"hpmcast-repair": (plan, judge, charts)}

@@ -10,6 +10,7 @@ round is measured in which the last interested participant receives the event.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +18,15 @@ from numpy.typing import NDArray
 
 from hierarchy.hpmcast import Gossip, disseminate, spread_interest
 from hierarchy.hpmcast.analysis import expected_rounds
-from sims.figures.style import COLOURS, figure, legend_above, line, stated_line
-from sims.reproduce.claims import Claims, below, intervals, observed, rounded, stated
+from sims.reproduce.claims import Claims, intervals, observed, rounded, stated
 from sims.reproduce.hpmcast.trials import hierarchy
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
+from workloads.charts.chart import Chart, Reference, Series, Sheet, curves
+from workloads.statistics.intervals import below
 
 N, FANOUT, DEEPEST = 100, 2, -120
 INTERESTED = (2, 3, 5, 10, 20, 50, 80, 100)
@@ -29,18 +35,24 @@ FIRST, HALF = 0.05, 0.5  # "first increase" ends at the equation's peak; "toward
 SOURCE = "hpmcast, Section 5.3.1 and Figure 9:"
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Evaluate equation 9, and run pmcast until all interested participants have the event."""
-    fractions = np.unique(np.concatenate([np.linspace(0.0055, 0.1, 190), np.linspace(0.1, 1, 181)]))
-    rounds = np.array([expected_rounds(N * p, FANOUT * p) for p in fractions])
+def plan(quick: bool, seed: int) -> Plan:
+    """Run pmcast until all interested participants have the event."""
     runs = 300 if quick else 1000
-    rows = []
-    for interested in tracked(INTERESTED, progress):
-        needed = _needed(interested, runs, seed)
-        own = pd.DataFrame({"p": interested / N, "run": np.arange(runs), "needed": needed})
-        rows.append(own.assign(equation=expected_rounds(interested, FANOUT * interested / N)))
     scale = f"n = {N}, F = {FANOUT}, {runs} events for each p"
-    return measurement(scale, rounds=pd.DataFrame({"p": fractions, "rounds": rounds}), needed=rows)
+    return Plan(scale, unit, grid(interested=INTERESTED), {"runs": runs, "seed": seed}, "needed")
+
+
+def unit(interested: int, runs: int, seed: int) -> pd.DataFrame:
+    """A row per event."""
+    needed, equation = _needed(interested, runs, seed), expected_rounds(interested, FANOUT * interested / N)
+    own = {"p": interested / N, "run": np.arange(runs), "needed": needed, "equation": equation}
+    return pd.DataFrame(own)
+
+
+def curve() -> pd.DataFrame:
+    """Equation 9 by p."""
+    fractions = np.unique(np.concatenate([np.linspace(0.0055, 0.1, 190), np.linspace(0.1, 1, 181)]))
+    return pd.DataFrame({"p": fractions, "rounds": [expected_rounds(N * p, FANOUT * p) for p in fractions]})
 
 
 def _needed(interested: int, runs: int, seed: int) -> NDArray[np.float64]:
@@ -60,7 +72,7 @@ def _needed(interested: int, runs: int, seed: int) -> NDArray[np.float64]:
 
 def judge(tables: Tables) -> Claims:
     """What gossip needs beside the equation, and the shape of its curve."""
-    table, needed = tables["rounds"].sort_values("p"), tables["needed"]
+    table, needed = curve(), tables["needed"]
     by = needed.groupby("p")
     mean, equation = by.needed.mean(), by.equation.mean()
     off = ((equation - mean) / mean).abs()
@@ -88,19 +100,15 @@ def judge(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """The curve, and what gossip needs."""
-    table, by = tables["rounds"], tables["needed"].groupby("p").needed
-    fig, axes = figure()
-    line(axes, 0, table.p, table.rounds, f"equation 9, n = {N}, F = {FANOUT}", marker="")
-    line(axes, 1, by.mean().index, by.mean(), "needed by pmcast, simulated", linestyle="")
-    axes.errorbar(by.mean().index, by.mean(), 1.96 * by.sem(), fmt="none", color=COLOURS[1], capsize=2)
-    axes.axhline(0, color="black", linewidth=0.8)
-    stated_line(axes, "paper: 0 at p n = 1", x=1 / N)
-    axes.set(xlabel="fraction of interested participants", ylabel="rounds", ylim=(DEEPEST - 5, 75))
-    return {"": legend_above(fig, axes, 2)}
+    table = curve()
+    series = [Series(f"equation 9, n = {N}, F = {FANOUT}", table.p, table.rounds, style="plain")]
+    how: dict[str, Any] = {"label": "needed by pmcast, simulated", "shape": "points", "first": 1}
+    series += curves(tables["needed"], "p", "needed", **how)
+    stated = [Reference("paper: 0 at p n = 1", x=1 / N), Reference("", y=0)]
+    labels = "fraction of interested participants", "rounds"
+    return Sheet([Chart("", *labels, series, bottom=DEEPEST - 5, top=75, references=stated)])
 
 
-register(
-    "hpmcast-fig9", "Expected rounds against the fraction of interested participants", measure, judge, draw
-)
+REPRODUCTIONS = {"hpmcast-fig9": (plan, judge, charts)}

@@ -8,34 +8,41 @@ tenth participant crashed as well. The bounds for "slightly" and "clearly" are o
 
 from __future__ import annotations
 
-from itertools import product
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from hierarchy.hpmcast import Gossip
-from sims.figures.style import figure, legend_above, mean_line
-from sims.reproduce.claims import Claims, below, interval_of_mean, intervals, rounded, stated
+from sims.reproduce.claims import Claims, intervals, mean_interval, rounded, stated
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, means, run_trials
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import Plan, Tables, grid
+from workloads.charts.chart import Chart, Sheet, curves
+from workloads.statistics.intervals import below
 
 FRACTIONS = (0.1, 0.2, 0.5, 1.0)
 WELL, SLIGHTLY, CLEARLY = 0.01, 0.05, 0.01
 
 
-def measure_sizes(quick: bool, seed: int, progress: Progress) -> Measured:
+def unit(reading: str, events: int, seed: int, **how: Any) -> pd.DataFrame:
+    """Multicast with every fraction of interested participants: a row per event."""
+    a, redundancy, fanout = how.get("a", 22), how.get("R", 3), how.get("F", 2)
+    gossip = Gossip(fanout, reading=READINGS[reading], redundancy=redundancy, audience=how.get("D", 0))
+    system, crashed = hierarchy(a, 3, redundancy), how.get("crashed", 0.0)
+    frames = [run_trials(system, p, events, seed, gossip, crashed=crashed) for p in how["fractions"]]
+    return pd.concat(frames, ignore_index=True)
+
+
+def plan_sizes(quick: bool, seed: int) -> Plan:
     """Let a grow in a hierarchy of fixed depth: up to 8,000 participants, or a million."""
     sizes = [5, 10, 15, 20] if quick else [5, 10, 15, 20, 30, 40, 60, 100]
-    frames = []
-    for a in tracked(sizes, progress):
-        # Every size gets about as many participants in all, within reason.
-        events = min(200, max(3, (200_000 if quick else 2_000_000) // a**3))
-        for name, p in product(READINGS, FRACTIONS):
-            gossip = Gossip(fanout=3, reading=READINGS[name], redundancy=4)
-            frames.append(run_trials(hierarchy(a, 3, 4), p, events, seed, gossip, reading=name, a=a))
+    # Every size gets about as many participants in all, within reason.
+    events = {a: min(200, max(3, (200_000 if quick else 2_000_000) // a**3)) for a in sizes}
+    settings = [{**own, "events": events[own["a"]]} for own in grid(a=sizes, reading=READINGS)]
     scale = f"{sizes[0] ** 3:,} to {sizes[-1] ** 3:,} participants, 3 to 200 events"
-    return measurement(scale, delivery=frames)
+    fixed = {"seed": seed, "F": 3, "R": 4, "fractions": list(FRACTIONS)}
+    return Plan(scale, unit, settings, fixed, "delivery")
 
 
 def judge_fig11(tables: Tables) -> Claims:
@@ -62,17 +69,12 @@ def judge_fig11(tables: Tables) -> Claims:
         )  # fmt: skip
 
 
-def measure_redundancy(quick: bool, seed: int, progress: Progress) -> Measured:
+def plan_redundancy(quick: bool, seed: int) -> Plan:
     """Vary the number of delegates, without crashes and with."""
     events = 10 if quick else 40
-    frames = []
-    for redundancy in tracked(range(1, 7), progress):
-        for crashed, name, p in product((0.0, 0.1), READINGS, FRACTIONS):
-            gossip = Gossip(reading=READINGS[name], redundancy=redundancy)
-            system = hierarchy(22, 3, redundancy)
-            own = run_trials(system, p, events, seed, gossip, crashed=crashed, reading=name, R=redundancy)
-            frames.append(own.assign(crashed=crashed))
-    return measurement(f"{22**3:,} participants, {events} events of each kind", delivery=frames)
+    settings = grid(R=range(1, 7), crashed=(0.0, 0.1), reading=READINGS)
+    fixed = {"events": events, "seed": seed, "fractions": list(FRACTIONS)}
+    return Plan(f"{22**3:,} participants, {events} events of each kind", unit, settings, fixed, "delivery")
 
 
 def judge_fig12(tables: Tables) -> Claims:
@@ -92,15 +94,12 @@ def judge_fig12(tables: Tables) -> Claims:
 AUDIENCE = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 
 
-def measure_audience(quick: bool, seed: int, progress: Progress) -> Measured:
+def plan_audience(quick: bool, seed: int) -> Plan:
     """Compare the plain algorithm with one that widens small audiences."""
     events = 10 if quick else 60
-    frames = []
-    for threshold in tracked((0, 5, 10), progress):
-        for name, p in product(READINGS, AUDIENCE):
-            gossip = Gossip(audience=threshold, reading=READINGS[name], redundancy=3)
-            frames.append(run_trials(hierarchy(22, 3, 3), p, events, seed, gossip, reading=name, D=threshold))
-    return measurement(f"{22**3:,} participants, {events} events of each kind", delivery=frames)
+    fixed = {"events": events, "seed": seed, "fractions": list(AUDIENCE)}
+    scale = f"{22**3:,} participants, {events} events of each kind"
+    return Plan(scale, unit, grid(D=(0, 5, 10), reading=READINGS), fixed, "delivery")
 
 
 def judge_fig13(tables: Tables) -> Claims:
@@ -114,7 +113,7 @@ def judge_fig13(tables: Tables) -> Claims:
             f"mean delivery at p = 0.1 with D = 0, 5 and 10 (D = 10 more than {CLEARLY} above D = 0)",
             f"{source} improved reliability where few are interested; the bound is ours", "clearly better",
             rounded(by[0.1], 4, "D = {}"), by[0.1][10] > by[0.1][0] + CLEARLY, reading=reading,
-            interval=[interval_of_mean(values) for _, values in small.groupby("D").delivery],
+            interval=[mean_interval(values) for _, values in small.groupby("D").delivery],
         )  # fmt: skip
         yield stated(
             "least gain of D = 10 over all p (above -0.002)", f"{source} an improvement; the bound is ours",
@@ -122,54 +121,62 @@ def judge_fig13(tables: Tables) -> Claims:
         )  # fmt: skip
 
 
-def _curves(axes: Any, table: pd.DataFrame, x: str, by: str, label: str, column: str = "delivery") -> None:
-    for k, (value, own) in enumerate(table.groupby(by, sort=False)):
-        mean_line(axes, k, own.groupby(x)[column], f"{label} = {value}")
+def charts_fig11(tables: Tables) -> Sheet:
+    """Delivery by size, a chart for each reading."""
+    x, y = "subsystems of a subsystem, a  (n = a³)", "probability of delivery"
+    found = [
+        Chart(str(reading), x, y, curves(own, "a", "delivery", "p", label="p = {}"))
+        for reading, own in tables["delivery"].groupby("reading", sort=False)
+    ]
+    note = "l = 3, R = 4, F = 3, c = 0 (paper: flat, slightly lower for small p; numbers lost)"
+    return Sheet(_near(found), note=note)
 
 
-def _draw_fig11(tables: Tables) -> Figures:
-    fig, panels = figure(columns=3, figsize=(13.8, 4.6), sharey=True)
-    for axes, (reading, own) in zip(panels, tables["delivery"].groupby("reading", sort=False), strict=True):
-        _curves(axes, own, "a", "p", "p")
-        axes.set(xlabel="subsystems of a subsystem, a  (n = a³)", title=str(reading))
-        axes.title.set_fontsize(10)
-    panels[0].set(ylabel="probability of delivery")
-    title = "l = 3, R = 4, F = 3, c = 0 (paper: flat, slightly lower for small p; numbers lost)"
-    return {"": legend_above(fig, panels[0], 4, title=title)}
+def charts_fig12(tables: Tables) -> Sheet:
+    """Delivery by redundancy, without crashes and with."""
+    x, y = "delegates of a subsystem, R", "probability of delivery"
+    found = [
+        Chart(
+            f"{reading}, {100 * crashed:.0f} % crashed",
+            x,
+            y,
+            curves(own, "R", "delivery", "p", label="p = {}"),
+        )
+        for (crashed, reading), own in tables["delivery"].groupby(["crashed", "reading"], sort=False)
+    ]
+    note = "n = 22³, l = 3, F = 2, c = 0 (paper: little gained beyond R > 1; numbers lost)"
+    return Sheet(_near(found), columns=3, note=note)
 
 
-def _draw_fig12(tables: Tables) -> Figures:
-    fig, panels = figure(2, 3, figsize=(13.8, 7.0), sharex=True, sharey=True)
-    groups = tables["delivery"].groupby(["crashed", "reading"], sort=False)
-    for axes, ((crashed, reading), own) in zip(panels.ravel(), groups, strict=True):
-        _curves(axes, own, "R", "p", "p")
-        axes.set_title(f"{reading}, {100 * crashed:.0f} % crashed", fontsize=10)
-    for axes in panels[1]:
-        axes.set(xlabel="delegates of a subsystem, R")
-    for axes in panels[:, 0]:
-        axes.set(ylabel="probability of delivery")
-    title = "n = 22³, l = 3, F = 2, c = 0 (paper: little gained beyond R > 1; numbers lost)"
-    return {"": legend_above(fig, panels[0, 0], 4, title=title)}
-
-
-def _draw_fig13(tables: Tables) -> Figures:
-    fig, panels = figure(2, 3, figsize=(13.8, 7.0), sharex=True, sharey="row")
+def charts_fig13(tables: Tables) -> Sheet:
+    """Delivery and the uninterested that are reached, by the share of interested participants."""
     table = tables["delivery"].assign(reached=100 * tables["delivery"].parasites)
-    for column, (reading, own) in enumerate(table.groupby("reading", sort=False)):
-        _curves(panels[0, column], own, "p", "D", "D")
-        _curves(panels[1, column], own, "p", "D", "D", "reached")
-        panels[0, column].set_title(str(reading), fontsize=10)
-        panels[1, column].set(xlabel="fraction of interested participants")
-    panels[0, 0].set(ylabel="probability of delivery")
-    panels[1, 0].set(ylabel="uninterested participants reached (%)")
-    title = "n = 22³, l = 3, R = 3, F = 2, c = 0 (paper: better for small p; numbers lost)"
-    return {"": legend_above(fig, panels[0, 0], 3, title=title)}
+    labels = {"delivery": "probability of delivery", "reached": "uninterested participants reached (%)"}
+    found = [
+        Chart(
+            str(reading),
+            "fraction of interested participants",
+            label,
+            curves(own, "p", name, "D", label="D = {}"),
+        )
+        for name, label in labels.items()
+        for reading, own in table.groupby("reading", sort=False)
+    ]
+    note = "n = 22³, l = 3, R = 3, F = 2, c = 0 (paper: better for small p; numbers lost)"
+    return Sheet([*_near(found[:3]), *found[3:]], columns=3, note=note)
 
 
-register(
-    "hpmcast-fig11", "Delivery against the size of the hierarchy", measure_sizes, judge_fig11, _draw_fig11
-)
-register("hpmcast-fig12", "Delivery against the redundancy R", measure_redundancy, judge_fig12, _draw_fig12)
-register(
-    "hpmcast-fig13", "Delivery with the audience threshold D", measure_audience, judge_fig13, _draw_fig13
-)
+def _near(charts: list[Chart]) -> list[Chart]:
+    """The same charts, on the part of the y axis that their means are on."""
+    least = min(float(np.min(series.y)) for chart in charts for series in chart.series)
+    return [
+        replace(chart, bottom=least - 0.05 * (1 - least) - 1e-4, top=1 + 0.02 * (1 - least))
+        for chart in charts
+    ]
+
+
+REPRODUCTIONS = {
+    "hpmcast-fig11": (plan_sizes, judge_fig11, charts_fig11),
+    "hpmcast-fig12": (plan_redundancy, judge_fig12, charts_fig12),
+    "hpmcast-fig13": (plan_audience, judge_fig13, charts_fig13),
+}

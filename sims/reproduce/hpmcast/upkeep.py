@@ -23,10 +23,15 @@ import pandas as pd
 
 from hierarchy.hpmcast import Gossip, Membership, Population, disseminate
 from hierarchy.hpmcast.membership.audit import audit
-from sims.figures.style import figure, legend_below, line, stated_line
-from sims.reproduce.claims import Claims, below, in_words, intervals, last_cycle, observed, rounded, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.claims import Claims, in_words, intervals, last_cycle, observed, rounded, stated
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
 from sub2sub.compiled.common.network import Network
+from workloads.charts.chart import Chart, Reference, Sheet, curves
+from workloads.statistics.intervals import below
 
 LEVELS, RIGHT, CYCLES = 3, 0.02, 80
 LOSSES, RATES = (0.0, 0.1, 0.3), (0, 1, 5)
@@ -34,22 +39,25 @@ LEAVING, CRASHED = 0.1, 0.2
 GOODBYE, SILENT = "with goodbyes", "without a word"
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Run every scenario: a row per cycle, and a row per single join."""
+def plan(quick: bool, seed: int) -> Plan:
+    """Every scenario."""
     a, seeds, alone = (6, 2, 20) if quick else (16, 3, 200)
-    rows: list[dict[str, Any]] = []
-    joins: list[dict[str, Any]] = []
-    for own in tracked(range(seed, seed + seeds), progress):
-        for loss in LOSSES:
-            rows += _marked(_joins(a, loss, own), scenario="join", how="", loss=loss, rate=0, seed=own)
-            for how in (GOODBYE, SILENT):
-                found = _leaves(a, loss, own, how == GOODBYE)
-                rows += _marked(found, scenario="leave", how=how, loss=loss, rate=0, seed=own)
-        for rate in RATES:
-            rows += _marked(_events(a, rate, own), scenario="crash", how="", loss=0.0, rate=rate, seed=own)
-        joins += [{"seed": own, **row} for row in _contacts(a, alone, own)]
     scale = f"{a**LEVELS:,} participants, R = 3, {alone} single joins, {seeds} seeds"
-    return measurement(scale, upkeep=rows, contacts=joins)
+    return Plan(scale, unit, grid(seed=range(seed, seed + seeds)), {"a": a, "alone": alone})
+
+
+def unit(seed: int, a: int, alone: int) -> dict[str, list[dict[str, Any]]]:
+    """A row per cycle, and a row per single join."""
+    rows: list[dict[str, Any]] = []
+    for loss in LOSSES:
+        rows += _marked(_joins(a, loss, seed), scenario="join", how="", loss=loss, rate=0)
+        for how in (GOODBYE, SILENT):
+            rows += _marked(
+                _leaves(a, loss, seed, how == GOODBYE), scenario="leave", how=how, loss=loss, rate=0
+            )
+    for rate in RATES:
+        rows += _marked(_events(a, rate, seed), scenario="crash", how="", loss=0.0, rate=rate)
+    return {"upkeep": rows, "contacts": _contacts(a, alone, seed)}
 
 
 def _marked(rows: list[dict[str, Any]], **keys: Any) -> list[dict[str, Any]]:
@@ -189,33 +197,27 @@ def judge(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Wrong entries over time in each scenario, and messages of a join."""
     table = tables["upkeep"]
     wrong = table.assign(wrong=100 * (table.dead + table.missing))
-    fig, panels = figure(1, 4, figsize=(15.6, 4.8))
     titles = {"join": "All join at once", "leave": "A tenth leaves", "crash": "A fifth crashes, nothing lost"}
-    for axes, (scenario, title) in zip(panels, titles.items(), strict=False):
-        own = wrong[wrong.scenario == scenario]
-        for k, ((loss, how, rate), rows) in enumerate(own.groupby(["loss", "how", "rate"], sort=False)):
-            label = f"{rate} events a cycle" if scenario == "crash" else f"{100 * loss:.0f} % lost"
-            mean = rows.groupby("cycle").wrong.mean()
-            line(axes, k, mean.index, mean, f"{label}, {how}" if how else label, markevery=6)
-        axes.set_yscale("symlog", linthresh=0.1)
-        axes.set(xlabel="cycle", ylabel="entries dead or missing (%)", title=title, ylim=(0, 150))
-        stated_line(axes, "right", y=100 * RIGHT)
-    by = tables["contacts"].groupby("distance").messages
-    panels[3].bar(by.mean().index, by.mean(), 0.6, yerr=1.96 * by.sem(), capsize=3)
-    panels[3].set(
-        xlabel="distance of the contact (level)", ylabel="messages of a join", xticks=range(1, LEVELS + 1)
-    )
-    panels[3].set_title("A single join\n(paper: cheaper through a close contact)", fontsize=10)
-    for axes in panels[:3]:
-        legend_below(axes, 1)
-    return {"": fig}
+
+    def name(key: tuple[float, str, int]) -> str:
+        return f"{100 * key[0]:.0f} % lost" + f", {key[1]}" * bool(key[1])
+
+    found = []
+    for scenario, title in titles.items():
+        by, label = (("loss", "how"), name) if scenario != "crash" else ("rate", "{} events a cycle")
+        series = curves(wrong[wrong.scenario == scenario], "cycle", "wrong", by, label=label, over="")
+        right = [Reference("right", y=100 * RIGHT)]
+        y = "entries dead or missing (%)"
+        found.append(Chart(title, "cycle", y, series, linear=0.1, bottom=0, top=150, references=right))
+    joins = curves(tables["contacts"], "distance", "messages", label="", shape="bars")
+    ticks = {float(level): str(level) for level in range(1, LEVELS + 1)}
+    title = "A single join (paper: cheaper through a close contact)"
+    found.append(Chart(title, "distance of the contact (level)", "messages of a join", joins, ticks=ticks))
+    return Sheet(found)
 
 
-register(
-    "hpmcast-upkeep", "Membership while participants join and leave, with loss, and carried by events",
-    measure, judge, draw,
-)  # fmt: skip
+REPRODUCTIONS = {"hpmcast-upkeep": (plan, judge, charts)}

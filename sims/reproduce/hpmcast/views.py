@@ -13,16 +13,20 @@ every regular hierarchy of four sizes with at least R delegates.
 from __future__ import annotations
 
 from math import log
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from hierarchy.hpmcast import Views
 from hierarchy.hpmcast.analysis import mean_level, mean_level_estimate, mean_updates, view_size
-from sims.figures.style import figure, legend_below, line, stated_line
 from sims.reproduce.claims import Claims, observed, stated
 from sims.reproduce.hpmcast.trials import hierarchy
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+)
+from workloads.charts.chart import Chart, Reference, Series, Sheet
 
 N, REDUNDANCY = 4096, 2
 TREES = {1: 4096, 2: 64, 3: 16, 4: 8, 6: 4}  # levels: a
@@ -52,27 +56,32 @@ def _informed(views: Views) -> float:
     return float(known.sum() / n)
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
+def plan(quick: bool, seed: int) -> Plan:
     """Count in real views what the equations say."""
-    rows = []
-    for levels, a in tracked(TREES.items(), progress):
-        _, known = hierarchy(a, levels, REDUNDANCY)
-        informed = _informed(known) if levels > 1 else float(N - 1)
-        entries, level = _entries(known), float(known.top.mean())
-        rows.append({"levels": levels, "a": a, "entries": entries, "informed": informed, "level": level})
-    return measurement(f"{N:,} participants, R = {REDUNDANCY}, every depth", depths=rows, trees=_trees())
+    settings = [{"levels": levels} for levels in TREES] + [{"n": n} for n in DEEPER]
+    return Plan(f"{N:,} participants, R = {REDUNDANCY}, every depth", unit, settings)
 
 
-def _trees() -> pd.DataFrame:
-    """Entries counted in hierarchies of several sizes, with 2 to 4 delegates, wherever a is at least R."""
+def unit(levels: int = 0, n: int = 0) -> dict[str, Any]:
+    """Views of one depth, or entries in the hierarchies of a size."""
+    if n:
+        return {"trees": _trees(n)}
+    a = TREES[levels]
+    _, known = hierarchy(a, levels, REDUNDANCY)
+    informed = _informed(known) if levels > 1 else float(N - 1)
+    entries, level = _entries(known), float(known.top.mean())
+    return {"depths": [{"a": a, "entries": entries, "informed": informed, "level": level}]}
+
+
+def _trees(n: int) -> pd.DataFrame:
+    """Entries counted in hierarchies of a size, with 2 to 4 delegates, wherever a is at least R."""
     rows = [
-        (n, redundancy, levels, a, _entries(hierarchy(a, levels, redundancy)[1]))
-        for n, trees in DEEPER.items()
-        for levels, a in trees.items()
+        (redundancy, levels, a, _entries(hierarchy(a, levels, redundancy)[1]))
+        for levels, a in DEEPER[n].items()
         for redundancy in (2, 3, 4)
         if a >= redundancy
     ]
-    return pd.DataFrame(rows, columns=["n", "redundancy", "levels", "a", "entries"])
+    return pd.DataFrame(rows, columns=["redundancy", "levels", "a", "entries"])
 
 
 def _equations(depths: pd.DataFrame) -> pd.DataFrame:
@@ -142,25 +151,28 @@ def judge(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Counted beside the equations, against the depth."""
     table = _equations(tables["depths"])
     sizes = [view_size(N ** (1 / depth), depth, REDUNDANCY) for depth in DEPTHS]
-    fig, (left, right) = figure(columns=2, figsize=(10.5, 4.6))
-    line(left, 0, DEPTHS, sizes, "view size, equation 18", marker="")
-    line(left, 1, table.levels, table.entries, "view size, counted", linestyle="")
-    line(left, 2, table.levels, table.informed, "to be updated, counted", linestyle="")
-    look = {"color": "black", "linewidth": 0.9, "label": "to be updated, equation 35"}
-    left.plot(table.levels, table.equation_35, **look)
-    stated_line(left, "paper: least at ln n", x=log(N))
-    left.set(yscale="log", xlabel="levels, l", ylabel="participants")
-    line(right, 3, table.levels, table.level, "counted")
-    line(right, 4, table.levels, table.equation_36, "equation 36, sum", marker="")
-    line(right, 5, table.levels, table.estimate, "equation 36, estimate", marker="")
-    right.set(xlabel="levels, l", ylabel="mean level of a participant", ylim=(0, None))
-    for axes in (left, right):
-        legend_below(axes, 2)
-    return {"": fig}
+    counts = [
+        Series("view size, equation 18", DEPTHS, sizes, look=0, style="plain"),
+        Series("view size, counted", table.levels, table.entries, "points", look=1),
+        Series("to be updated, counted", table.levels, table.informed, "points", look=2),
+        Series("to be updated, equation 35", table.levels, table.equation_35, style="black"),
+    ]
+    means = [
+        Series("counted", table.levels, table.level, look=3),
+        Series("equation 36, sum", table.levels, table.equation_36, look=4, style="plain"),
+        Series("equation 36, estimate", table.levels, table.estimate, look=5, style="plain"),
+    ]
+    stated = [Reference("paper: least at ln n", x=log(N))]
+    return Sheet(
+        [
+            Chart("Views and updates", "levels, l", "participants", counts, log_y=True, references=stated),
+            Chart("Mean level", "levels, l", "mean level of a participant", means),
+        ]
+    )
 
 
-register("hpmcast-views", "View size, updates and mean level against the depth", measure, judge, draw)
+REPRODUCTIONS = {"hpmcast-views": (plan, judge, charts)}

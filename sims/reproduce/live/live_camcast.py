@@ -8,24 +8,28 @@ live and simulated processes behave alike is our own statement.
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
-from sims.figures.style import COLOURS, figure, legend_above
 from sims.reproduce.camcast.measured import KINDS
-from sims.reproduce.camcast.memberships import FIGURES, JUDGES, curves, p_sel_axes, register_figures
+from sims.reproduce.camcast.memberships import FIGURES, JUDGES, at_level, means_by, p_sel_chart
 from sims.reproduce.claims import OURS, Claims, stated
-from sims.reproduce.live.live_measured import measure_live
-from sims.reproduce.reproduction import Figures, Tables
+from sims.reproduce.live.live_measured import plan
+from sims.reproduce.reproduction import Tables
+from workloads.charts.chart import Series, Sheet, curves
 
 SHARES = ("reception", "reliability", "efficiency")
 APART = 0.15
-LOOKS = {"live": {"marker": "o"}, "simulated": {"marker": "o", "markerfacecolor": "white", "linestyle": "--"}}
 
 
-def judge(number: int, tables: Tables) -> Claims:
-    """The paper's statements on live processes, and how far these are from simulated ones."""
-    metric, level = FIGURES[number]
-    events = tables["events"][tables["events"].community == level]
-    live, simulated = (curves(events[events.how == how], metric, level) for how in ("live", "simulated"))
+def judge(tables: Tables) -> Claims:
+    """Figure by figure: live beside simulated processes, and the paper's statements on live ones."""
+    for number, (metric, level) in FIGURES.items():
+        for claim in _judge(tables["events"][tables["events"].community == level], number, metric, level):
+            yield at_level(claim, number)
+
+
+def _judge(events: pd.DataFrame, number: int, metric: str, level: str) -> Claims:
+    live, simulated = (means_by(events[events.how == how], metric, level) for how in ("live", "simulated"))
     scale = 1.0 if metric in SHARES else np.maximum(simulated, 1.0)
     apart = ((live - simulated).abs() / scale).mean()
     relative = "" if metric in SHARES else ", relative to the simulated value"
@@ -38,20 +42,18 @@ def judge(number: int, tables: Tables) -> Claims:
         yield from JUDGES[metric](own, number)
 
 
-def draw(number: int, tables: Tables) -> Figures:
-    """Live beside simulated."""
-    metric, level = FIGURES[number]
-    events = tables["events"][tables["events"].community == level]
-    fig, axes = figure()
-    for kind in dict.fromkeys(events.membership):
-        colour = COLOURS[list(KINDS).index(kind)]
-        for how, look in LOOKS.items():
-            own = events[(events.membership == kind) & (events.how == how)].groupby("p_sel")[metric]
-            x, mean = 100 * own.mean().index, own.mean()
-            axes.errorbar(x, mean, 1.96 * own.sem(), color=colour, label=f"{kind}, {how}", **look)
-    p_sel_axes(axes, metric)
-    axes.set_title(f"Community {level}, event of g, over TCP", fontsize=11)
-    return {"": legend_above(fig, axes, 2, fontsize=8)}
+def charts(tables: Tables) -> Sheet:
+    """Live beside simulated, a chart for each metric in d and in a."""
+    found = []
+    for metric, level in FIGURES.values():
+        events = tables["events"][tables["events"].community == level]
+        series: list[Series] = []
+        for how, style in (("live", ""), ("simulated", "open")):
+            own = events[events.how == how]
+            label = f"{{}}, {how}"
+            series += curves(own, "p_sel", metric, "membership", label=label, across=100, style=style)
+        found.append(p_sel_chart(metric, level, series))
+    return Sheet(found, columns=2)
 
 
-register_figures("live-", ", live processes beside simulated ones", measure_live, judge, draw)
+REPRODUCTIONS = {"live-camcast": (plan, judge, charts)}

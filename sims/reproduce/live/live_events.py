@@ -8,43 +8,50 @@ no ring counts as complete before all have joined. The quick form has 100 peers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 
-from sims.figures.style import figure, legend_above, line
 from sims.reproduce.claims import OURS, Claims, observed, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
+from workloads.charts.chart import Chart, Sheet, curves
 
 CYCLES = "cycles"
 LATENCIES = {"events, up to 0.1 cycles": (0.01, 0.1), "events, up to 0.5 cycles": (0.05, 0.5)}
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Run the experiment by cycles, then by events."""
+def plan(quick: bool, seed: int) -> Plan:
+    """The experiment by cycles, then by events."""
+    n, cycles, events = (100, 20, 50) if quick else (1000, 30, 100)
+    data = {"cycles": cycles, "population": {"size": n}, "workload": {"events": events}}
+    scale = f"{n} peers, {events} events, 1 seed"
+    return Plan(scale, unit, grid(curve=[CYCLES, *LATENCIES]), {"data": data, "seed": seed})
+
+
+def unit(curve: str, data: dict[str, Any], seed: int) -> dict[str, pd.DataFrame]:
+    """Rings by cycle, and the last deliveries."""
     from sims.config.experiment import experiment_from
     from sims.live.event_driven import EventDriven
     from sims.runs.runner import simulation_of
 
-    n, cycles, events = (100, 20, 50) if quick else (1000, 30, 100)
-    data = {"cycles": cycles, "population": {"size": n}, "workload": {"events": events}}
-    with TemporaryDirectory() as folder:  # for tables that an engine writes as it goes
-        simulation = simulation_of(experiment_from(data), seed, Path(folder))
-        simulation.overlay.bootstrap()
-        simulation.run(cycles)
-    found: dict[str, Mapping[str, list[dict[str, Any]]]] = {CYCLES: simulation.tables}
-    for name, latency in tracked(LATENCIES.items(), progress):
-        experiment = experiment_from({**data, "engine": "events", "latency": list(latency)})
-        found[name] = EventDriven(experiment, seed).run()
-    rings = [{"curve": name, **row} for name, tables in found.items() for row in tables["rings"]]
-    last = [{"curve": name, **tables["delivery"][-1]} for name, tables in found.items()]
-    columns = ["curve", "hit_ratio", "spam", "messages_per_delivery", "duplicates_per_delivery", "hops_mean"]
-    links = pd.DataFrame(rings)[["curve", "cycle", "links", "complete"]]
-    scale = f"{n} peers, {events} events, 1 seed"
-    return measurement(scale, rings=links, deliveries=pd.DataFrame(last)[columns])
+    if curve == CYCLES:
+        with TemporaryDirectory() as folder:  # for tables that an engine writes as it goes
+            simulation = simulation_of(experiment_from(data), seed, Path(folder))
+            simulation.overlay.bootstrap()
+            simulation.run(data["cycles"])
+        tables = dict[str, Any](simulation.tables)
+    else:
+        experiment = experiment_from({**data, "engine": "events", "latency": list(LATENCIES[curve])})
+        tables = EventDriven(experiment, seed).run()
+    columns = ["hit_ratio", "spam", "messages_per_delivery", "duplicates_per_delivery", "hops_mean"]
+    rings = pd.DataFrame(tables["rings"])[["cycle", "links", "complete"]]
+    return {"rings": rings, "deliveries": pd.DataFrame(tables["delivery"][-1:])[columns]}
 
 
 def judge(tables: Tables) -> Claims:
@@ -60,13 +67,10 @@ def judge(tables: Tables) -> Claims:
         )
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Complete rings by cycle."""
-    fig, axes = figure()
-    for number, (name, curve) in enumerate(tables["rings"].groupby("curve", sort=False)):
-        line(axes, number, curve.cycle, 100 * curve.complete, str(name))
-    axes.set(xlabel="cycles", ylabel="complete rings (%)", ylim=(0, 103))
-    return {"": legend_above(fig, axes, 3)}
+    series = curves(tables["rings"], "cycle", "complete", "curve", over="", times=100)
+    return Sheet([Chart("", "cycles", "complete rings (%)", series, bottom=0, top=103)])
 
 
-register("live-events", "One experiment driven by cycles and by events", measure, judge, draw)
+REPRODUCTIONS = {"live-events": (plan, judge, charts)}

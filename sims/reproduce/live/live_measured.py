@@ -15,30 +15,32 @@ Readings
 
 from __future__ import annotations
 
-from itertools import product
-
 import pandas as pd
 
-from sims.reproduce.camcast.measured import COLUMNS, KINDS, P_SEL, SETTINGS, measure, metrics
-from sims.reproduce.reproduction import Measured, Progress, measurement, no_progress, tracked
+from sims.reproduce.camcast.measured import COLUMNS, KINDS, P_SEL, SETTINGS, metrics
+from sims.reproduce.camcast.measured import unit as simulated
+from sims.reproduce.reproduction import Plan, grid
 
 QUICK = ("unstructured",)
 PERIOD = 1.5  # seconds
 PER_PROCESS = 16  # members: one each would be 118 event loops, which two cores do not serve in time
 
 
-def measure_live(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Live and simulated runs: a row per event, p_sel and community, marked with what carried it."""
+def plan(quick: bool, seed: int) -> Plan:
+    """Live runs, and the simulated ones beside them."""
     runs, events = (1, 3) if quick else (2, 10)
     kinds = QUICK if quick else tuple(KINDS)
-    frames = [
-        _run(kind, events, seed + run).assign(membership=kind, run=run, how="live")
-        for run, kind in tracked(product(range(runs), kinds), progress)
-    ]
-    simulated = measure(quick, seed, no_progress).tables["events"]
-    frames.append(simulated[simulated.membership.isin(kinds)].assign(how="simulated"))
+    settings = grid(how=["live"], run=range(runs), membership=kinds)
+    settings += grid(how=["simulated"], run=range(10 if quick else 25), membership=kinds)
     scale = f"118 and 114 live members, {runs} memberships of each kind, {events} events for each p_sel"
-    return measurement(scale, events=frames)
+    return Plan(scale, unit, settings, {"events": events, "seed": seed}, "events")
+
+
+def unit(how: str, run: int, membership: str, events: int, seed: int) -> pd.DataFrame:
+    """A row per event, p_sel and community."""
+    if how == "live":
+        return _run(membership, events, seed + run)
+    return simulated(membership, run, seed)["events"]
 
 
 def _run(kind: str, events: int, seed: int) -> pd.DataFrame:

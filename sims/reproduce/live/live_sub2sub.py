@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sims.figures.style import figure, legend_above, line
 from sims.reproduce.claims import OURS, Claims, observed, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register
+from sims.reproduce.reproduction import Plan, Tables
 from sub2sub.geometry.matching import match
 from sub2sub.overlay.overlay import Overlay
+from workloads.charts.chart import Chart, Sheet, curves
 
 KILLED = 0.2
 WHEN = {"rings built": "built, live", "a fifth killed by signal": "healed, live"}  # and the curve of each
@@ -24,11 +24,17 @@ COUNTS = ("events", "wanted", "delivered", "twice", "unwanted")
 Curve = list[tuple[float, float, float]]  # cycle, links in place, complete rings
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
+def plan(quick: bool, seed: int) -> Plan:
+    """One swarm."""
+    n, per_process, period, events = (60, 6, 0.8, 50) if quick else (200, 5, 2.0, 200)
+    own = {"n": n, "per_process": per_process, "period": period, "events": events, "seed": seed}
+    return Plan(f"{n} live peers, {events} events, 1 seed", unit, [{}], own)
+
+
+def unit(n: int, per_process: int, period: float, events: int, seed: int) -> dict[str, pd.DataFrame]:
     """Build the rings of a live swarm, kill a fifth of it, and see it heal; then the same simulated."""
     from sims.live.swarm import Delivery, Swarm, Watch
 
-    n, per_process, period, events = (60, 6, 0.8, 50) if quick else (200, 5, 2.0, 200)
     rng = np.random.default_rng(seed)
     low = rng.random((n, 2)) * 0.8
     high = np.minimum(low + rng.random((n, 2)) * 0.5, 1.0)
@@ -42,24 +48,19 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
 
     with Swarm(low, high, period, per_process, seed) as swarm:
         swarm.join()
-        progress(1, 6)
         curves["built, live"] = curve_of(swarm.wait_for_rings(points, most=60 * period))
-        progress(2, 6)
         deliveries.append(swarm.publish(points[:events]))
-        progress(3, 6)
         swarm.kill(KILLED)
         healed = swarm.wait_for_rings(points, most=60 * period)
         curves["healed, live"] = curve_of(healed, start=healed[0].cycle)
-        progress(4, 6)
         deliveries.append(swarm.publish(points[:events]))
         left = len(healed[-1].reports)
-    progress(5, 6)
     curves.update(_simulated(low, high, points, seed))
     rows = [(name, *row) for name, curve in curves.items() for row in curve]
     rings = pd.DataFrame(rows, columns=["curve", "cycle", "links", "complete"])
     counts = {name: [getattr(d, name) for d in deliveries] for name in COUNTS}
     found = pd.DataFrame({"when": list(WHEN), "peers": [n, left], **counts})
-    return measurement(f"{n} live peers, {events} events, 1 seed", rings=rings, deliveries=found)
+    return {"rings": rings, "deliveries": found}
 
 
 def judge(tables: Tables) -> Claims:
@@ -112,19 +113,20 @@ def _simulated(
     return curves
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Complete rings by cycle, live beside simulated."""
-    fig, axes = figure(columns=2, sharey=True)
+    rings = tables["rings"]
+    rings = rings.assign(how=[curve.partition(", ")[2] for curve in rings.curve])
     titles = {"built": "all start at once", "healed": "a fifth is killed"}
-    for panel, (what, title) in zip(axes, titles.items(), strict=True):
-        for number, how in enumerate(("live", "simulated")):
-            curve = tables["rings"][tables["rings"].curve == f"{what}, {how}"]
-            line(panel, number, curve.cycle, 100 * curve.complete, how)
-        panel.set(xlabel="cycles", title=title, ylim=(0, 103))
-    axes[0].set_ylabel("complete rings (%)")
-    return {"": legend_above(fig, axes[0], 2)}
+    found = [
+        Chart(
+            title, "cycles", "complete rings (%)",
+            curves(rings[rings.curve.str.startswith(what)], "cycle", "complete", "how", over="", times=100),
+            bottom=0, top=103,
+        )
+        for what, title in titles.items()
+    ]  # fmt: skip
+    return Sheet(found)
 
 
-register(
-    "live-sub2sub", "A swarm of live peers: rings built, a fifth killed, rings healed", measure, judge, draw
-)
+REPRODUCTIONS = {"live-sub2sub": (plan, judge, charts)}

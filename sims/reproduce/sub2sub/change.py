@@ -13,17 +13,9 @@ dead peers. The paper says that spam ends, so this is judged for all forms.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import pandas as pd
-
-from sims.engine import Schedule
-from sims.engine.faults import Resubscribe
-from sims.figures.style import figure, legend_above, seed_line
 from sims.reproduce.claims import OURS, Claims, observed, rounded, span, stated, within
-from sims.reproduce.reproduction import Figures, Tables
-from sims.reproduce.sub2sub import following
-from sims.reproduce.sub2sub.following import EXTENDED, FORMS, PUBLISHED, FaultScenario, Seen
+from sims.reproduce.sub2sub.following import EXTENDED, FORMS, PUBLISHED, Scenario, Seen
+from workloads.charts.chart import Chart, Sheet
 
 TRICKLE, STOP = "1 % in every cycle", 20
 SOON, FEW = 10, 0.01  # cycles after the last change; share missed, at most
@@ -31,17 +23,6 @@ WITHIN, SPAM_WITHIN = 30, 6  # cycles, at most
 UNTOLD = "extended, nobody told"
 AT_ONCE = {"1 % at once": 0.01, "10 % at once": 0.1}
 SOURCE = "Sub-2-Sub, Section 4.2: spam only while a changed subscription has not spread; the bound is ours"
-_overlay, _dissemination = FORMS[EXTENDED]
-_untold = (
-    replace(_overlay, ring=replace(_overlay.ring, tell_changes=False)),
-    replace(_dissemination, max_age=0),
-)
-
-
-def _faults(level: str, peers: int, seed: int) -> following.Faults:
-    if level == TRICKLE:
-        return [(Schedule(start=0, until=STOP), Resubscribe(0.01))]
-    return [(Schedule(at=0), Resubscribe(AT_ONCE[level]))]
 
 
 def judge(seen: Seen) -> Claims:
@@ -67,28 +48,28 @@ def judge(seen: Seen) -> Claims:
         yield observed(f"{level}: most spam messages per event in one cycle", rounded(most_spam))
 
 
-def draw(scenario: FaultScenario, tables: Tables) -> Figures:
+def charts(seen: Seen) -> Sheet:
     """Spam and misses over time, both forms."""
-    seen = Seen(tables[following.TABLE])
-    fig, axes = figure(2, 2, figsize=(9.6, 6.4), sharex=True, sharey="row")
-    for side, form in enumerate((PUBLISHED, EXTENDED)):
-        for number, level in enumerate(seen.levels):
-            runs = pd.concat(seen.runs(form, level))
-            for row, values in enumerate((runs.spam, 100 * (1 - runs.hit_ratio))):
-                curves = runs.assign(value=values).pivot(index="cycle", columns="seed", values="value")
-                seed_line(axes[row, side], number, curves, str(level), markevery=6)
-        axes[0, side].set_title(f"spam, {form}", fontsize=10)
-        axes[1, side].set_title(f"misses, {form}", fontsize=10)
-        axes[1, side].set_xlabel("cycles after the (first) change")
-    axes[0, 0].set_ylabel("messages per event")
-    axes[1, 0].set_ylabel("% of an event's subscribers")
-    for panel in axes[:, 0]:
-        panel.set_ylim(0, None)
-    return {"": legend_above(fig, axes[0, 0], len(seen.levels))}
+    missed = Seen(seen.table.assign(missed=1 - seen.table.hit_ratio), seen.label)
+    kinds = (("spam", "messages per event", 1), ("missed", "% of an event's subscribers", 100))
+    found = [
+        Chart(f"{name}, {form}", "cycles after the (first) change", unit, missed.curves(form, name, times))
+        for name, unit, times in kinds
+        for form in (PUBLISHED, EXTENDED)
+    ]
+    return Sheet(found, columns=2)
 
 
-FaultScenario(
-    "sub2sub-change", "Spam and misses while changed subscriptions spread", judge,
-    levels=[*AT_ONCE, TRICKLE], quick_levels=["10 % at once"], faults=_faults, label=str,
-    after=60, spare=0.3, every=1, forms={**FORMS, UNTOLD: _untold}, draw=draw,
-).register()  # fmt: skip
+_TRICKLE = [{"kind": "resubscribe", "from": 40, "until": 40 + STOP, "share": 0.01}]
+SCENARIOS = {
+    "sub2sub-change": Scenario(
+        judge,
+        {
+            **{name: {"faults.0.share": share} for name, share in AT_ONCE.items()},
+            TRICKLE: {"faults": _TRICKLE},
+        },
+        quick=["10 % at once"], charts=charts,
+        forms={**FORMS, UNTOLD: {"layers.ring.tell_changes": False, "dissemination.max_age": 0}},
+    ),
+}  # fmt: skip
+REPRODUCTIONS = {id: own.parts(id) for id, own in SCENARIOS.items()}

@@ -6,53 +6,49 @@ capped ring view leaves rings open for ever is this project's finding, and can f
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import product
+from typing import Any
 
 import pandas as pd
 
-from sims.figures.style import figure, legend_beside, seed_line, stated_line
 from sims.reproduce.claims import OURS, Claims, observed, span, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
-from sims.reproduce.sub2sub.setting import Setting, start
-from sub2sub.peers.settings import OverlaySettings, Partner, RingSettings, Tie
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
+from sims.reproduce.sub2sub.setting import RINGS, begin
+from workloads.charts.chart import Chart, Reference, Sheet, curves
 
 BASE, CAPPED = "as published (least recent partner, random ties)", "ring view capped at 20"
 
 
-def _variants() -> dict[str, OverlaySettings]:
-    paper = OverlaySettings.paper()
-
-    def ring(**changes: object) -> OverlaySettings:
-        return replace(paper, ring=RingSettings.paper(**changes))
-
-    def tie(kind: Tie) -> OverlaySettings:
-        return replace(paper, vicinity=replace(paper.vicinity, tie=kind))
-
-    return {
-        BASE: paper,
-        "partner: random": ring(partner=Partner.RANDOM),
-        "partner: nearest ID": ring(partner=Partner.NEAREST),
-        "ties: first come": tie(Tie.KEEP),
-        "ties: nearest ID": tie(Tie.SEQUENCE),
-        "one-sided exchange": ring(two_sided=False),
-        "two exchanges a cycle": ring(exchanges=2),
-        CAPPED: ring(cap=20),
-        "with hello (default)": ring(hello=True),
-        "with hello to those that last 6 cycles": ring(hello=True, hello_after=6),
-    }
+VARIANTS: dict[str, dict[str, Any]] = {
+    BASE: {},
+    "partner: random": {"layers.ring.partner": "random"},
+    "partner: nearest ID": {"layers.ring.partner": "nearest"},
+    "ties: first come": {"layers.vicinity.tie": "keep"},
+    "ties: nearest ID": {"layers.vicinity.tie": "sequence"},
+    "one-sided exchange": {"layers.ring.two_sided": False},
+    "two exchanges a cycle": {"layers.ring.exchanges": 2},
+    CAPPED: {"layers.ring.cap": 20},
+    "with hello (default)": {"layers.ring.hello": True},
+    "with hello to those that last 6 cycles": {"layers.ring.hello": True, "layers.ring.hello_after": 6},
+}
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Build the same rings with one choice changed at a time."""
+def plan(quick: bool, seed: int) -> Plan:
+    """The same rings with one choice changed at a time."""
     size, cycles, seeds = (1_000, 30, 2) if quick else (10_000, 60, 2)
-    variants, frames = _variants(), []
-    for s, name in tracked(product(range(seed, seed + seeds), variants), progress):
-        simulation, _ = start(Setting("power-law-3", size, size, s), variants[name])
-        simulation.run(cycles)
-        frames.append(pd.DataFrame(simulation.tables["rings"]).assign(variant=name, seed=s))
-    table = pd.concat(frames, ignore_index=True)[["variant", "seed", "cycle", "links", "complete"]]
-    return measurement(f"{size:,} peers, {size:,} events, {seeds} seeds", choices=table)
+    settings = grid(seed=range(seed, seed + seeds), variant=VARIANTS)
+    scale = f"{size:,} peers, {size:,} events, {seeds} seeds"
+    return Plan(scale, unit, settings, {"size": size, "cycles": cycles}, "choices")
+
+
+def unit(seed: int, variant: str, size: int, cycles: int) -> pd.DataFrame:
+    """One run: a row per cycle."""
+    simulation = begin("sub2sub-fig5", seed, size, size, {**VARIANTS[variant], **RINGS})
+    simulation.run(cycles)
+    return pd.DataFrame(simulation.tables["rings"])[["cycle", "links", "complete"]]
 
 
 def judge(tables: Tables) -> Claims:
@@ -80,19 +76,12 @@ def judge(tables: Tables) -> Claims:
         )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Complete rings per cycle, a curve per variant."""
-    table = tables["choices"]
-    fig, axes = figure(figsize=(9.6, 4.8))
-    for number, (name, own) in enumerate(table.groupby("variant", sort=False)):
-        shares = 100 * own.pivot(index="cycle", columns="seed", values="complete")
-        seed_line(axes, number, shares, str(name), markevery=(number % 5, 5), markersize=5)
-    axes.set(xlabel="cycle", ylabel="complete rings (%)", ylim=(-3, 104))
-    axes.set_title("3 attributes, power law", pad=16)
-    if table.cycle.max() >= 40:
-        stated_line(axes, "paper: all by 40", x=40)
-    legend_beside(axes, fontsize=8)
-    return {"": fig}
+    series = curves(tables["choices"], "cycle", "complete", "variant", over="seeds", times=100)
+    stated = [Reference("paper: all by 40", x=40)]
+    title = "3 attributes, power law"
+    return Sheet([Chart(title, "cycle", "complete rings (%)", series, bottom=-3, top=104, references=stated)])
 
 
-register("sub2sub-choices", "What the paper leaves open, and how much it matters", measure, judge, draw)
+REPRODUCTIONS = {"sub2sub-choices": (plan, judge, charts)}

@@ -15,10 +15,10 @@ from typing import Any
 
 import pandas as pd
 
-from sims.figures.style import band, figure, legend_below, line
 from sims.reproduce.claims import OURS, Claims, at_least, last_cycle, observed, rounded, span, stated, within
-from sims.reproduce.reproduction import Figures, Tables, register
-from sims.reproduce.sub2sub.under_churn import ABLATIONS, DEFAULT, EARLIER, LOSS, PUBLISHED, WAIT, follow
+from sims.reproduce.reproduction import Tables
+from sims.reproduce.sub2sub.under_churn import ABLATIONS, DEFAULT, EARLIER, LOSS, PUBLISHED, WAIT, plan
+from workloads.charts.chart import Chart, Series, Sheet, curves
 
 HITS = {0.01: 0.999, 0.02: 0.995, 0.05: 0.99}  # least hit ratio by share replaced a cycle
 UPKEEP, LESS_UNDER_LOSS, AFTER = 1.3, 0.005, 24
@@ -117,36 +117,39 @@ def _observe_share(tables: Tables, share: float) -> Claims:
     yield observed(f"{name}: messages per delivery, acknowledgements included", round(float(cost), 3))
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Hit ratio by form, by age, and by waiting."""
-    churn = tables["churn"]
+    churn, ages, waiting = (tables[name] for name in ("churn", "ages", "waiting"))
     shares = sorted(churn.share[churn.form == DEFAULT].unique())
-    fig, (left, middle, right) = figure(1, 3, figsize=(13.6, 4.2))
-    for number, (form, loss, label) in enumerate(
-        ((DEFAULT, 0.0, DEFAULT), (DEFAULT, LOSS, f"default, {LOSS:.0%} loss"), (EARLIER, 0.0, EARLIER))
-    ):
-        at = [100 * share for share in shares]
-        hits = [100 * _by_seed(churn, form, share, "hit_ratio", loss) for share in shares]
-        line(left, number, at, [each.mean() for each in hits], label)
-        band(left, number, at, [each.min() for each in hits], [each.max() for each in hits])
+    hits: list[Series] = []
+    forms = ((DEFAULT, 0.0, DEFAULT), (DEFAULT, LOSS, f"default, {LOSS:.0%} loss"), (EARLIER, 0.0, EARLIER))
+    for form, loss, label in forms:
+        own = churn[(churn.form == form) & (churn.loss == loss)].groupby(["share", "seed"]).hit_ratio.mean()
+        how: dict[str, Any] = {"label": label, "over": "seeds", "first": len(hits)}
+        hits += curves(own.reset_index(), "share", "hit_ratio", times=100, across=100, **how)
     bounds = [100 * HITS[share] for share in shares]
-    left.plot(at, bounds, "_", color="black", markersize=14, label="bound of ours, at least")
-    left.set(xlabel="peers replaced a cycle (%)", ylabel="%", title="Hit ratio")
-    for number, share in enumerate(shares):
-        ages = _own(tables["ages"], DEFAULT, share).groupby("age")[["taken", "wanted"]].sum()
-        line(middle, number, ages.index, 100 * ages.taken / ages.wanted, f"{share:.0%} per cycle")
-        waiting = _own(tables["waiting"], DEFAULT, share).groupby("waited")[["has", "wanted"]].sum()
-        line(right, number, waiting.index, 100 * (1 - waiting.has / waiting.wanted), f"{share:.0%} per cycle")
-    middle.set(xlabel="age of a peer (cycles)", ylabel="%", title="Share of its events that a peer gets")
-    right.set(
-        xlabel="cycles after publication", ylabel="%", ylim=(0, None),
-        title="Missed by peers that stay, with recovery",
+    at = [100 * share for share in shares]
+    hits.append(Series("bound of ours, at least", at, bounds, "points", style="black"))
+    aged, waited = (
+        [
+            Series(f"{share:.0%} per cycle", sums.index, 100 * of(sums[part] / sums.wanted))
+            for share in shares
+            for sums in [_own(table, DEFAULT, share).groupby(by)[[part, "wanted"]].sum()]
+        ]
+        for table, by, part, of in (
+            (ages, "age", "taken", lambda got: got), (waiting, "waited", "has", lambda got: 1 - got),
+        )
     )  # fmt: skip
-    right.set_yscale("symlog", linthresh=0.001)
-    for panel in (left, middle, right):
-        panel.title.set_fontsize(11)
-        legend_below(panel, 2)
-    return {"": fig}
+    return Sheet(
+        [
+            Chart("Hit ratio", "peers replaced a cycle (%)", "events received (%)", hits, bottom=90, top=100),
+            Chart("Share of its events that a peer gets", "age of a peer (cycles)", "%", aged),
+            Chart(
+                "Missed by peers that stay, with recovery", "cycles after publication", "missed (%)", waited,
+                linear=0.001,
+            ),
+        ]
+    )  # fmt: skip
 
 
-register("sub2sub-churn", "Deliveries, upkeep and recovery under continuous churn", follow, judge, draw)
+REPRODUCTIONS = {"sub2sub-churn": (plan, judge, charts)}

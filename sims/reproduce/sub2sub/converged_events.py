@@ -9,25 +9,30 @@ import numpy as np
 import pandas as pd
 
 from sims.observers.delivery import deliver
-from sims.reproduce.reproduction import Measured, Progress, measurement, tracked
-from sims.reproduce.sub2sub.setting import Setting, converged
+from sims.reproduce.reproduction import Plan, grid
+from sims.reproduce.sub2sub.setting import converged
 from sub2sub.compiled.events.outcome import Outcome
-from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
+from sub2sub.peers.settings import DisseminationSettings
 
 SHORTCUTS = range(5)
 
 
-def converged_events(quick: bool, seed: int, progress: Progress) -> Measured:
+def converged_events(quick: bool, seed: int) -> Plan:
     """Publish on converged overlays of several seeds, with every number of shortcuts."""
     size, seeds = (1_000, 3) if quick else (10_000, 3)
+    scale = f"{size:,} peers, {size:,} events, {seeds} seeds"
+    return Plan(scale, unit, grid(seed=range(seed, seed + seeds)), {"size": size})
+
+
+def unit(seed: int, size: int) -> dict[str, pd.DataFrame]:
+    """One overlay: outcomes by event, by peer, and deliveries by copies received and by messages sent."""
     found: dict[str, list[pd.DataFrame]] = {name: [] for name in ("events", "peers", "copies", "sent")}
-    for own in tracked(range(seed, seed + seeds), progress):
-        simulation, events = converged(Setting("power-law-3", size, size, own), OverlaySettings.paper())
-        for shortcuts in SHORTCUTS:
-            outcome = deliver(simulation, events, DisseminationSettings.paper(shortcuts=shortcuts))
-            for name, frame in _frames(outcome).items():
-                found[name].append(frame.assign(seed=own, shortcuts=shortcuts))
-    return measurement(f"{size:,} peers, {size:,} events, {seeds} seeds", **found)
+    simulation, events = converged("sub2sub-fig7", seed, size, {})
+    for shortcuts in SHORTCUTS:
+        outcome = deliver(simulation, events, DisseminationSettings.paper(shortcuts=shortcuts))
+        for name, frame in _frames(outcome).items():
+            found[name].append(frame.assign(shortcuts=shortcuts))
+    return {name: pd.concat(frames, ignore_index=True) for name, frames in found.items()}
 
 
 def _frames(outcome: Outcome) -> dict[str, pd.DataFrame]:

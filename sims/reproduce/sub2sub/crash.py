@@ -9,10 +9,8 @@ that dropping peers makes worse.
 
 from __future__ import annotations
 
-from sims.engine import Schedule
-from sims.engine.faults import Crash, Recover
 from sims.reproduce.claims import Claims
-from sims.reproduce.sub2sub.following import FaultScenario, Seen
+from sims.reproduce.sub2sub.following import Scenario, Seen
 
 WITHIN = {0.1: 30, 0.2: 30, 0.5: 60, 0.8: 60}  # cycles until all rings are complete again, at most
 AWAY = 25  # cycles, longer than links to dead peers are kept
@@ -37,15 +35,14 @@ def judge_return(seen: Seen) -> Claims:
     yield seen.published("cycles after the return until all rings are complete", "rings", AWAY)
 
 
-FaultScenario(
-    "sub2sub-crash", "Rings and deliveries after a share of the peers crashes at once", judge_crash,
-    levels=[0.1, 0.2, 0.5, 0.8], quick_levels=[0.2, 0.5],
-    faults=lambda share, peers, seed: [(Schedule(at=0), Crash(share))],
-    label=lambda share: f"{share:.0%} crash", after=60,
-).register()  # fmt: skip
-FaultScenario(
-    "sub2sub-return", "Rings and deliveries when peers given up for dead come back", judge_return,
-    levels=[0.05, 0.2, 0.5], quick_levels=[0.2],
-    faults=lambda share, peers, seed: [(Schedule(at=0), Crash(share)), (Schedule(at=AWAY), Recover())],
-    label=lambda share: f"{share:.0%} away for {AWAY} cycles", after=AWAY + 35,
-).register()  # fmt: skip
+SCENARIOS = {
+    "sub2sub-crash": Scenario(
+        judge_crash, {share: {"faults.0.share": share} for share in (0.1, 0.2, 0.5, 0.8)}, quick=[0.2, 0.5],
+        label="{:.0%} crash",
+    ),
+    "sub2sub-return": Scenario(
+        judge_return, {share: {"faults.0.share": share} for share in (0.05, 0.2, 0.5)}, quick=[0.2],
+        label=f"{{:.0%}} away for {AWAY} cycles",
+    ),
+}  # fmt: skip
+REPRODUCTIONS = {id: own.parts(id) for id, own in SCENARIOS.items()}

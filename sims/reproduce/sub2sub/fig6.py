@@ -7,38 +7,35 @@ published by a random subscriber of it.
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 
-from sims.figures.style import COLOURS, figure, legend_above
-from sims.observers import Delivery
 from sims.reproduce.claims import Claims, in_words, last_cycle, observed, span, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
-from sims.reproduce.sub2sub.fig5 import PARTNERS, build_rings, partnered
-from sims.reproduce.sub2sub.setting import Setting, start
-from sub2sub.peers.settings import DisseminationSettings
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
+from sims.reproduce.sub2sub.fig5 import PARTNERS, built, extended
+from workloads.charts.chart import Chart, Sheet, columns
 
 CYCLES = {"least recent partner": 45, "random partner": 70}
 SOURCE = "Sub-2-Sub, Section 5 and Figure 6: dissemination is complete even before all rings are in place"
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
+def plan(quick: bool, seed: int) -> Plan:
     """Publish the test events after every cycle of an overlay that starts from nothing."""
     size, seeds = (1_000, 2) if quick else (10_000, 3)
-    runs = tracked(product(PARTNERS, range(seed, seed + seeds)), progress)
-    frames = [_run(reading, size, s) for reading, s in runs]
-    return measurement(f"{size:,} peers, {size:,} events, {seeds} seeds", delivery=frames)
+    settings = grid(reading=PARTNERS, seed=range(seed, seed + seeds))
+    return Plan(f"{size:,} peers, {size:,} events, {seeds} seeds", unit, settings, {"size": size}, "delivery")
 
 
-def _run(reading: str, size: int, seed: int) -> pd.DataFrame:
+def unit(reading: str, seed: int, size: int) -> pd.DataFrame:
     """One row per cycle, until all rings are complete."""
-    simulation, events = start(Setting("power-law-3", size, size, seed), partnered(PARTNERS[reading]))
-    simulation.observe(Delivery(events, DisseminationSettings.paper(shortcuts=1)))
-    found = build_rings(simulation, CYCLES[reading])
+    changes = {"observers": [{"kind": "rings"}, {"kind": "delivery", "details": False}]}
+    found = built("sub2sub-fig6", reading, seed, size, CYCLES[reading], changes)
     table = pd.DataFrame(found["delivery"])[["cycle", "hit_ratio", "complete", "incomplete_hit_ratio"]]
-    return table.assign(rings_complete=pd.DataFrame(found["rings"]).complete, reading=reading, seed=seed)
+    return table.assign(rings_complete=pd.DataFrame(found["rings"]).complete)
 
 
 def _first_at_one(run: pd.DataFrame, name: str) -> float:
@@ -73,33 +70,18 @@ def judge(tables: Tables) -> Claims:
         )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
-    """Bars as in the paper, and the rings of Figure 5 as a line."""
-    fig, panels = figure(1, 2, figsize=(11.6, 4.4), sharey=True)
-    for axes, reading in zip(panels, PARTNERS, strict=True):
-        own = tables["delivery"][tables["delivery"].reading == reading]
-        means = {
-            name: 100 * own.pivot(index="cycle", columns="seed", values=name)
-            for name in ("incomplete_hit_ratio", "complete", "rings_complete")
-        }
-        cycles = means["complete"].index
-        complete, rings = means["complete"].ffill(), means["rings_complete"].ffill()
-        partly = {"color": "#cccccc", "label": "hit ratio of incomplete disseminations"}
-        axes.bar(cycles, means["incomplete_hit_ratio"].mean(axis=1), 0.9, **partly)
-        mean = complete.mean(axis=1)
-        error = [mean - complete.min(axis=1), complete.max(axis=1) - mean]
-        axes.bar(
-            cycles, mean, 0.55, color=COLOURS[0], label="complete disseminations", yerr=error,
-            error_kw={"elinewidth": 0.8},
-        )  # fmt: skip
-        axes.plot(cycles, rings.mean(axis=1), color=COLOURS[1], linestyle="--", label="complete rings")
-        look = {"color": COLOURS[1], "alpha": 0.2, "linewidth": 0}
-        axes.fill_between(cycles, rings.min(axis=1), rings.max(axis=1), **look)
-        title = f"{reading}\n(paper: blue reaches 100 % before the dashed line)"
-        axes.set(xlabel="cycle", ylim=(0, 104), title=title)
-        axes.title.set_fontsize(10)
-    panels[0].set_ylabel("%")
-    return {"": legend_above(fig, panels[0], 3)}
+def charts(tables: Tables) -> Sheet:
+    """Hit ratio of incomplete disseminations, complete ones, and the rings of Figure 5."""
+    labels = {
+        "complete": "complete disseminations", "rings_complete": "complete rings",
+        "incomplete_hit_ratio": "hit ratio of incomplete disseminations",
+    }  # fmt: skip
+    found = []
+    for reading, own in tables["delivery"].groupby("reading", sort=False):
+        series = columns(extended(own), "cycle", labels, over="seeds", times=100)
+        title = f"{reading} (paper: the first reaches 100 % before the second)"
+        found.append(Chart(title, "cycle", "%", series, top=104, bottom=0))
+    return Sheet(found)
 
 
-register("sub2sub-fig6", "Hit ratio and complete disseminations, per cycle", measure, judge, draw)
+REPRODUCTIONS = {"sub2sub-fig6": (plan, judge, charts)}

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sims.figures.style import COLOURS, figure, legend_beside, line, seed_bars
 from sims.reproduce.claims import Claims, observed, rounded, span, stated
-from sims.reproduce.reproduction import Figures, Tables, register
+from sims.reproduce.reproduction import Tables
 from sims.reproduce.sub2sub.converged_events import SHORTCUTS, converged_events
+from workloads.charts.chart import Chart, Series, Sheet, columns
 
 EXPLAINED = 0.9
 
@@ -113,62 +113,49 @@ def judge_shortcuts(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def _draw_hops(tables: Tables) -> Figures:
+def charts_hops(tables: Tables) -> Sheet:
+    """Hops of each event, their mean by length, and the logarithm that fits them."""
     events = tables["events"][tables["events"].shortcuts == 1]
     log, _ = _fits(events)
     lengths, hops = _by_length(events)
-    fig, axes = figure()
     jitter = np.random.default_rng(0).uniform(-0.3, 0.3, len(events))
-    look = {"s": 3, "color": "#cccccc", "label": "an event", "rasterized": True}
-    axes.scatter(events.matches, events.hops + jitter, **look)
-    axes.scatter(lengths, hops, s=12, color=COLOURS[0], label="mean per ring length", zorder=3)
-    curve = f"{log.slope:.2f} log2(length) {log.offset:+.2f}\n(R² = {log.explained:.3f})"
-    axes.plot(lengths, log.slope * np.log2(lengths) + log.offset, color=COLOURS[1], label=curve, zorder=4)
+    label = f"{log.slope:.2f} log2(length) {log.offset:+.2f} (R² = {log.explained:.3f})"
+    series = [
+        Series("an event", events.matches, events.hops + jitter, "points", look=5, style="faint"),
+        Series("mean per ring length", lengths, hops, "points", look=0),
+        Series(label, lengths, log.slope * np.log2(lengths) + log.offset, look=1, style="plain"),
+    ]
     for number, (_, own) in enumerate(events.groupby("seed")):
         one, _ = _fits(own)
-        axes.plot(
-            lengths, one.slope * np.log2(lengths) + one.offset, color=COLOURS[1], linewidth=0.6, alpha=0.6,
-            label="" if number else "each seed", zorder=2,
-        )  # fmt: skip
-    axes.set(
-        xlabel="matching subscribers (ring length)", ylabel="hops to the last of them", ylim=(0, None),
-        title="Hops with one random shortcut\n(paper: logarithmic, numbers lost)",
-    )  # fmt: skip
-    legend_beside(axes)
-    return {"": fig}
+        fitted = one.slope * np.log2(lengths) + one.offset
+        series.append(Series("" if number else "each seed", lengths, fitted, look=1, style="thin"))
+    title = "Hops with one random shortcut (paper: logarithmic, numbers lost)"
+    labels = "matching subscribers (ring length)", "hops to the last of them"
+    return Sheet([Chart(title, *labels, series)])
 
 
-def _draw_shortcuts(tables: Tables) -> Figures:
+def charts_shortcuts(tables: Tables) -> Sheet:
+    """Hops by length, and messages, for each number of shortcuts."""
     events = tables["events"]
-    fig, (left, right) = figure(1, 2, figsize=(10.5, 4.2))
-    for k in SHORTCUTS:
-        own = events[events.shortcuts == k]
-        line(left, k, *_by_length(own), f"{k} (R² of the log {_fits(own)[0].explained:.2f})", markevery=0.1)
-    left.set(
-        xscale="log", yscale="log", xlabel="matching subscribers (ring length)",
-        ylabel="hops to the last of them (mean)",
-        title="Hops (paper: 0 linear, 1 close to logarithmic)",
-    )  # fmt: skip
-    left.title.set_fontsize(10)
-    left.xaxis.set_minor_formatter("")  # labels of short axes overlap
-    for axis in (left.xaxis, left.yaxis):
-        axis.set_major_formatter("{x:g}")
-    left.legend(title="shortcuts", fontsize=8, loc="upper left")
+    hops = [
+        Series(f"{k} shortcuts, R² {_fits(own)[0].explained:.2f}", *_by_length(own), look=int(k))
+        for k, own in events.groupby("shortcuts")
+    ]
     cost = events.groupby(["seed", "shortcuts"])[["billed", "duplicates", "deliveries"]].sum()
-    for number, (name, label) in enumerate((("billed", "messages"), ("duplicates", "of which duplicates"))):
-        seed_bars(right, number, (cost[name] / cost.deliveries).unstack("seed"), label)
-    right.set(
-        xlabel="shortcuts", ylabel="per delivery", xticks=list(SHORTCUTS), ylim=(0, None), title="Messages"
+    sums = cost.div(cost.deliveries, axis=0).reset_index()
+    names = {"billed": "messages", "duplicates": "of which duplicates"}
+    messages = columns(sums, "shortcuts", names, first=5, over="seeds")
+    title = "Hops (paper: 0 linear, 1 close to logarithmic)"
+    labels = "matching subscribers (ring length)", "hops to the last of them (mean)"
+    return Sheet(
+        [
+            Chart(title, *labels, hops, log_x=True, log_y=True),
+            Chart("Messages", "shortcuts", "per delivery", messages, ticks={k: str(k) for k in SHORTCUTS}),
+        ]
     )
-    right.legend(fontsize=9, loc="upper left")
-    return {"": fig}
 
 
-register(
-    "sub2sub-fig7b", "Hops to complete dissemination against ring length",
-    converged_events, judge_hops, _draw_hops,
-)  # fmt: skip
-register(
-    "sub2sub-shortcuts", "Hops and messages against the number of shortcuts",
-    converged_events, judge_shortcuts, _draw_shortcuts,
-)  # fmt: skip
+REPRODUCTIONS = {
+    "sub2sub-fig7b": (converged_events, judge_hops, charts_hops),
+    "sub2sub-shortcuts": (converged_events, judge_shortcuts, charts_shortcuts),
+}

@@ -14,25 +14,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from sims.engine import Simulation
-from sims.figures.style import figure, legend_below, line, stated_line
-from sims.reproduce.claims import Claims, interval_of_share, observed, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, part, register
+from sims.reproduce.claims import Claims, observed, share_interval, stated
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+)
 from sims.reproduce.sub2sub.gossiping_publishers import PublisherViews, gossip_to_match
 from sims.reproduce.sub2sub.rejoin import rejoin
-from sims.reproduce.sub2sub.setting import Setting, converged
+from sims.reproduce.sub2sub.setting import converged
 from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.common.randomness import draws
 from sub2sub.compiled.events.audience import audience
 from sub2sub.compiled.events.publishing import find_entry
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.peers.draws import cycle_key, stream_number
-from sub2sub.peers.settings import OverlaySettings, PublisherSettings
+from sub2sub.peers.settings import PublisherSettings
 from workloads import named
+from workloads.charts.chart import Chart, Reference, Series, Sheet
 
 WORKLOAD = "power-law-3"
 MOST_STEPS = 60
@@ -41,29 +47,38 @@ SAMPLE = stream_number("rejoin sample")
 GOSSIP, RING_GOSSIP = "gossip", "gossip, ring links offered"
 WALK, RING_WALK = "walk", "walk, ring links offered"
 READINGS = (GOSSIP, RING_GOSSIP, WALK, RING_WALK)
-FORMS = {"as published": OverlaySettings.paper(), "default": OverlaySettings()}
+FORMS = {"as published": "paper", "default": "default"}
 NEVER = -1
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
+def plan(quick: bool, seed: int) -> Plan:
     """Let subscribers and publishers join a converged overlay."""
     size, rejoining = (1_000, (60, 60)) if quick else (10_000, (10_000, 1_000))
-    subscribers, publishers, anybody = [], [], []
-    for number, (form, settings) in enumerate(FORMS.items()):
-        simulation, events = converged(Setting(WORKLOAD, size, size, seed), settings)
-        if form == "as published":
-            publishers = [
-                pd.DataFrame({"reading": reading, "cycles": _join(simulation, events, reading)})
-                for reading in READINGS
-            ]
-            anybody = _any_events(simulation, size, seed)
-        order = np.argsort(draws(cycle_key(seed, SAMPLE, 0), np.arange(size)))
-        sample = order[: rejoining[number]].astype(np.int64)
-        took = rejoin(simulation, sample, part(progress, number, len(FORMS)))
-        subscribers.append(pd.DataFrame({"form": form, "cycles": took}))
     back = " and ".join(f"{count:,}" for count in rejoining)
     scale = f"{size:,} peers, {size:,} publishers, {back} subscribers rejoin, 1 seed"
-    return measurement(scale, subscribers=subscribers, publishers=publishers, any_events=anybody)
+    settings = [{"form": form, "count": count} for form, count in zip(FORMS, rejoining, strict=True)]
+    return Plan(scale, unit, settings, {"size": size, "seed": seed})
+
+
+def unit(form: str, count: int, size: int, seed: int) -> dict[str, pd.DataFrame]:
+    """One form of the overlay: subscribers that rejoin, and publishers of the one that is published."""
+    simulation, events = converged("sub2sub-fig8", seed, size, {"layers.base": FORMS[form]})
+    found = {}
+    if form == "as published":
+        wanted = named(WORKLOAD).candidates(seed, 0, size)
+        matches = audience(Links.of(simulation.overlay), simulation.overlay.network, wanted).matches
+        found["publishers"] = _by_reading(lambda reading: {"cycles": _join(simulation, events, reading)})
+        found["any_events"] = _by_reading(
+            lambda reading: {"matches": matches, "cycles": _join(simulation, wanted, reading)}
+        )
+    order = np.argsort(draws(cycle_key(seed, SAMPLE, 0), np.arange(size)))
+    found["subscribers"] = pd.DataFrame({"cycles": rejoin(simulation, order[:count].astype(np.int64))})
+    return found
+
+
+def _by_reading(columns: Callable[[str], dict[str, Any]]) -> pd.DataFrame:
+    frames = [pd.DataFrame({"reading": reading, **columns(reading)}) for reading in READINGS]
+    return pd.concat(frames, ignore_index=True)
 
 
 def _join(simulation: Simulation[Overlay], events: NDArray[np.float64], reading: str) -> NDArray[np.int64]:
@@ -76,17 +91,6 @@ def _join(simulation: Simulation[Overlay], events: NDArray[np.float64], reading:
     settings = PublisherSettings(ring_offers=reading == RING_WALK, max_steps=MOST_STEPS)
     walks = find_entry(links, overlay.network, events, settings=settings, seed=overlay.seed)
     return np.where(walks.found, walks.steps, NEVER)
-
-
-def _any_events(simulation: Simulation[Overlay], size: int, seed: int) -> list[pd.DataFrame]:
-    """The same for events that may have any number of subscribers, none included."""
-    overlay = simulation.overlay
-    events = named(WORKLOAD).candidates(seed, 0, size)
-    matches = audience(Links.of(overlay), overlay.network, events).matches
-    return [
-        pd.DataFrame({"reading": reading, "matches": matches, "cycles": _join(simulation, events, reading)})
-        for reading in READINGS
-    ]
 
 
 def _within(cycles: pd.Series[int], most: int) -> pd.Series[bool]:
@@ -107,7 +111,7 @@ def judge(tables: Tables) -> Claims:
             f"share of publishers that find a match within {FIVE} cycles, and cycles of the slowest",
             "Sub-2-Sub, Section 5 and Figure 8: all 10,000 publishers joined in five or less cycles",
             {"share": 1.0, "slowest": FIVE}, {"share": round(float(found.mean()), 4), "slowest": slowest},
-            found.all(), interval=interval_of_share(int(found.sum()), len(found)), reading=reading,
+            found.all(), interval=share_interval(int(found.sum()), len(found)), reading=reading,
         )  # fmt: skip
     for reading, own in tables["any_events"].groupby("reading", sort=False):
         wanted = own[own.matches > 0]
@@ -117,7 +121,7 @@ def judge(tables: Tables) -> Claims:
                 f"share of events with subscribers that a publisher gives up after {threshold} cycles",
                 "Sub-2-Sub, Section 5: after 10 or 20 cycles a publisher can safely assume that nobody "
                 "matches", 0.0, round(float(wrong.mean()), 5), not wrong.any(),
-                interval=interval_of_share(int(wrong.sum()), len(wrong)), reading=reading,
+                interval=share_interval(int(wrong.sum()), len(wrong)), reading=reading,
             )  # fmt: skip
     for form, took in tables["subscribers"].groupby("form", sort=False).cycles:
         back = took[took > 0]
@@ -136,36 +140,34 @@ def judge(tables: Tables) -> Claims:
         )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Distributions of either, and the errors of publishers that give up."""
-    fig, (left, right, far) = figure(1, 3, figsize=(13.2, 4.6))
-    for number, (form, took) in enumerate(tables["subscribers"].groupby("form", sort=False).cycles):
-        cycles, label = np.arange(int(took.max()) + 1), f"{form} ({len(took):,})"
-        line(left, number, cycles, _percent(took, cycles), label, drawstyle="steps-post", markevery=4)
-    left.set(xlabel="cycles", ylabel="are back (%)", title="Subscribers that rejoin")
-    for number, (reading, took) in enumerate(tables["publishers"].groupby("reading", sort=False).cycles):
-        cycles, label = np.arange(0, 26), f"{reading} ({len(took):,})"
-        line(right, number, cycles, _percent(took, cycles), label, drawstyle="steps-post", markevery=3)
-    stated_line(right, "paper: all by 5", x=FIVE)
-    right.set(xlabel="cycles", ylabel="have found somebody (%)")
-    right.set_title("Publishers that look for a match", pad=14)
-    for number, (reading, own) in enumerate(tables["any_events"].groupby("reading", sort=False)):
-        wanted = own[own.matches > 0].cycles
-        thresholds = np.arange(1, 31)
-        wrong = [100 * float((~_within(wanted, int(t))).mean()) for t in thresholds]
-        line(far, number, thresholds, wrong, f"{reading} ({len(wanted):,})", markevery=4)
-    for threshold in THRESHOLDS:
-        stated_line(far, f"{threshold}: safe", x=threshold)
-    far.set_yscale("symlog", linthresh=0.01)
-    far.set(xlabel="give up after so many cycles", ylabel="events with subscribers given up (%)")
-    far.set_ylim(-0.001, 100)
-    far.set_title("Publishers that give up (paper: safe)", pad=14)
-    for axes in (left, right, far):
-        legend_below(axes, 1)
-    return {"": fig}
+    back, found, given_up = [], [], []
+    for form, took in tables["subscribers"].groupby("form", sort=False).cycles:
+        cycles = np.arange(int(took.max()) + 1)
+        back.append(Series(f"{form} ({len(took):,})", cycles, _percent(took, cycles), "steps"))
+    for reading, took in tables["publishers"].groupby("reading", sort=False).cycles:
+        cycles = np.arange(0, 26)
+        found.append(Series(f"{reading} ({len(took):,})", cycles, _percent(took, cycles), "steps"))
+    for reading, own in tables["any_events"].groupby("reading", sort=False):
+        wanted, thresholds = own[own.matches > 0].cycles, np.arange(1, 31)
+        wrong = [100 - share for share in _percent(wanted, thresholds)]
+        given_up.append(Series(f"{reading} ({len(wanted):,})", thresholds, wrong))
+    safe = [Reference(f"{threshold}: safe", x=threshold) for threshold in THRESHOLDS]
+    return Sheet(
+        [
+            Chart("Subscribers that rejoin", "cycles", "are back (%)", back),
+            Chart(
+                "Publishers that look for a match", "cycles", "have found somebody (%)", found,
+                references=[Reference("paper: all by 5", x=FIVE)],
+            ),
+            Chart(
+                "Publishers that give up (paper: safe)", "give up after so many cycles",
+                "events with subscribers given up (%)", given_up, linear=0.01, bottom=-0.001, top=100,
+                references=safe,
+            ),
+        ]
+    )  # fmt: skip
 
 
-register(
-    "sub2sub-fig8", "Cycles for a subscriber to rejoin and for a publisher to find a match",
-    measure, judge, draw,
-)  # fmt: skip
+REPRODUCTIONS = {"sub2sub-fig8": (plan, judge, charts)}

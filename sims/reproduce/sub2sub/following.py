@@ -1,11 +1,12 @@
 """Base of the experiments on faults: an overlay is observed before, during and after a fault.
 
-3 attributes, power law. There are two forms: as published, in which dead ring neighbours are never dropped
-and rings do not heal; and extended, the default of this project, with ages, probes, hello, repeated requests
-and the rendezvous (see `sub2sub.compiled.ring.probing`, `sub2sub.compiled.ring.layer`,
+The experiment is the one of the same name that `sub2sub run` runs (3 attributes, power law), with its faults
+and observers. There are two forms: as published, in which dead ring neighbours are never dropped and rings do
+not heal; and extended, the default of this project, with ages, probes, hello, repeated requests and the
+rendezvous (see `sub2sub.compiled.ring.probing`, `sub2sub.compiled.ring.layer`,
 `sub2sub.compiled.cyclon.layer`, `sub2sub.compiled.cyclon.rendezvous`). The overlay is built once per form and
 seed; each level of a fault happens to a copy of it. Rings of live peers and deliveries of test events are
-observed every other cycle, first before the fault and then after peers had their turns.
+observed first before the fault, and then after peers had their turns.
 
 The paper does not mention faults: verdicts are about absolute bounds of ours, in the worst seed.
 """
@@ -13,96 +14,127 @@ The paper does not mention faults: verdicts are about absolute bounds of ours, i
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import importlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from sims.engine import Schedule, Simulation
+from sims.engine import Schedule
 from sims.engine.control import Control
-from sims.figures.style import figure, legend_above, seed_line
-from sims.observers import Delivery, RingCompleteness
 from sims.reproduce.claims import Claim, Claims, in_words, last_cycle, observed, within
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register
-from sims.reproduce.sub2sub.setting import Setting, start
-from sub2sub.overlay.overlay import Overlay
-from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
+from sims.reproduce.reproduction import Parts, Plan, grid
+from sims.reproduce.sub2sub.setting import PAPER
+from sims.runs.starting import start
+from workloads.charts.chart import Chart, Label, Series, Sheet, curves
 
 PUBLISHED, EXTENDED = "as published", "extended"
 TABLE = "faults"
-Faults = list[tuple[Schedule, Control[Overlay]]]
 Level = float | str
-Forms = Mapping[str, tuple[OverlaySettings, DisseminationSettings]]
-
-FORMS: Forms = {
-    PUBLISHED: (OverlaySettings.paper(), DisseminationSettings.paper()),
-    EXTENDED: (OverlaySettings(), DisseminationSettings()),
-}
-COLUMNS = ["form", "level", "seed", "cycle", "rings", "links", "hit_ratio", "complete", "spam", "failed"]
+Changes = Mapping[str, Any]
+FORMS: Mapping[str, Changes] = {PUBLISHED: PAPER, EXTENDED: {}}
+KINDS = ("rings", "delivery")
 
 
 @dataclass(frozen=True)
-class FaultScenario:
-    """A fault, and how long it is followed.
+class Scenario:
+    """A fault that is followed; the experiment that has it goes by the same name.
 
     Attributes
     ----------
-    id, title : str
-        Of the experiment.
     judge : callable
         judge(seen): the claims.
-    levels, quick_levels : sequence of float or str
-        The strengths or kinds of the fault, with one curve each.
-    faults : callable
-        faults(level, peers, seed): controls; their cycles count from when the overlay is built.
-    label : callable
+    levels : mapping
+        The strengths or kinds of the fault, with one curve each, and the settings that they change.
+    quick : sequence of float or str
+        The levels of the quick form.
+    label : str or callable
         What a figure calls a level.
-    after : int
-        Cycles to follow it for.
-    built : int
-        Cycles given to build the rings before.
-    spare : float
-        Places for newcomers, per peer.
-    every : int
-        Cycles between two observations.
     forms : mapping
-        Settings of the overlay and of dissemination, by name.
-    draw : callable
-        draw(scenario, tables): the figure; rings and hit ratio if not given.
+        Forms of the overlay and of dissemination, and the settings that they change.
+    more : callable
+        more(level, peers, seed): a control that acts in each cycle after the overlay is built, or None.
+    charts : callable
+        charts(seen): the figure; rings and hit ratio if not given.
     """
 
-    id: str
-    title: str
     judge: Callable[[Seen], Claims]
-    levels: Sequence[Level]
-    quick_levels: Sequence[Level]
-    faults: Callable[[Any, int, int], Faults]
-    label: Callable[[Any], str]
-    after: int
-    built: int = 40
-    spare: float = 0.0
-    every: int = 2
-    forms: Forms = field(default_factory=lambda: FORMS)
-    draw: Callable[[FaultScenario, Tables], Figures] | None = None
+    levels: Mapping[Any, Changes]
+    quick: Sequence[Level]
+    label: Label = "{}"
+    forms: Mapping[str, Changes] = field(default_factory=lambda: FORMS)
+    more: Callable[[Any, int, int], Control[Any] | None] | None = None
+    charts: Callable[[Seen], Sheet] | None = None
 
-    def register(self) -> None:
-        """Register the fault as an experiment."""
+    def parts(self, id: str) -> Parts:
+        """The reproduction that the scenario is: a unit has every level of one form and seed."""
 
-        def judge(tables: Tables) -> Claims:
-            return self.judge(Seen(tables[TABLE]))
+        def plan(quick: bool, seed: int) -> Plan:
+            size, seeds = (1_000, 3) if quick else (10_000, 3)
+            levels = list(self.quick if quick else self.levels)
+            fixed = {"module": self.judge.__module__, "id": id, "size": size, "levels": levels}
+            settings = grid(seed=range(seed, seed + seeds), form=self.forms)
+            return Plan(
+                f"{size:,} peers, {size // 5:,} events, {seeds} seeds", follow, settings, fixed, TABLE
+            )
 
-        judge.__module__ = self.judge.__module__
-        register(self.id, self.title, partial(follow, self), judge, partial(self.draw or _draw, self))
+        charts = self.charts or rings_and_hits
+        return (
+            plan,
+            lambda tables: self.judge(Seen(tables[TABLE])),
+            lambda tables: charts(Seen(tables[TABLE], self.label)),
+        )
+
+
+def follow(form: str, seed: int, module: str, id: str, size: int, levels: Sequence[Level]) -> pd.DataFrame:
+    """Build the overlay, and run it on with every level of the fault: a row per observed cycle."""
+    scenario: Scenario = importlib.import_module(module).SCENARIOS[id]
+    own = {"population.size": size, "workload.events": size // 5, **scenario.forms[form]}
+    experiment, whole = start(id, seed, Path("unused"), own)
+    built = min(schedule.start if schedule.at is None else schedule.at for schedule, _ in whole.faults)
+    whole.faults = []
+    whole.observers = [
+        (Schedule(start=built, every=schedule.every), observer)
+        for schedule, observer in whole.observers
+        if observer.name in KINDS
+    ]
+    whole.run(built)
+    frames = []
+    for level in levels:
+        simulation = copy.deepcopy(whole)
+        simulation.faults = start(id, seed, Path("unused"), own | dict(scenario.levels[level]))[1].faults
+        if scenario.more and (control := scenario.more(level, size, seed)):
+            simulation.add(control, start=built)
+        simulation.run(experiment.cycles)
+        rings, delivery = (pd.DataFrame(simulation.tables[name]).set_index("cycle") for name in KINDS)
+        found = delivery[["hit_ratio", "complete"]].assign(
+            level=level, rings=rings.complete, links=rings.links, spam=delivery.spam / delivery.events,
+            failed=delivery.failed / delivery.events,
+        )  # fmt: skip
+        found.index -= built
+        frames.append(found.reset_index())
+    return pd.concat(frames, ignore_index=True)
+
+
+def rings_and_hits(seen: Seen) -> Sheet:
+    """Complete rings and hit ratio over time, both forms."""
+    found = []
+    for column, name in (("rings", "complete rings"), ("hit_ratio", "hit ratio")):
+        for form in FORMS:
+            series = seen.curves(form, column, times=100)
+            title = f"{name}, {form}"
+            found.append(Chart(title, "cycles after the fault", f"{name} (%)", series, bottom=-3, top=103))
+    return Sheet(found, columns=2)
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The observations of a fault, and queries of them."""
+    """The observations of a fault, and queries of them; and what a figure calls a level."""
 
     table: pd.DataFrame
+    label: Label = "{}"
 
     @property
     def levels(self) -> list[Any]:
@@ -149,84 +181,14 @@ class Seen:
             source="Sub-2-Sub, Section 4.2: spam is out of the question",
         )  # fmt: skip
 
+    def curves(self, form: str, column: str, times: float = 1.0) -> list[Series]:
+        """A curve for each level: means of seeds, from the least to the greatest."""
+        own = self.table[self.table.form == form]
+        return curves(own, "cycle", column, "level", label=self.label, over="seeds", times=times)
+
 
 def _recovery(run: pd.DataFrame, column: str, since: int, full: float) -> float:
     cycles = run.cycle.to_numpy()
     every = int(cycles[1] - cycles[0]) if len(cycles) > 1 else 1
     wrong = (run[column].to_numpy() != full) & (cycles >= since)
     return last_cycle(cycles, wrong, since - every) + every - since
-
-
-def follow(scenario: FaultScenario, quick: bool, seed: int, progress: Progress) -> Measured:
-    """Run all forms of the overlay with every level of a fault."""
-    size, built, seeds = (1_000, min(scenario.built, 25), 3) if quick else (10_000, scenario.built, 3)
-    levels = scenario.quick_levels if quick else scenario.levels
-    rows: list[tuple[object, ...]] = []
-    steps = seeds * len(scenario.forms) * (built + len(levels) * scenario.after)
-    counted = _counted(progress, steps)
-    for s in range(seed, seed + seeds):
-        for form, (overlay, dissemination) in scenario.forms.items():
-            setting = Setting("power-law-3", size, size // 5, s)
-            whole, events = start(setting, overlay, spare=round(scenario.spare * size))
-            whole.observers.clear()
-            for _ in range(built):
-                whole.step()
-                next(counted)
-            for level in levels:
-                faults = scenario.faults(level, size, s)
-                followed = _followed(copy.deepcopy(whole), scenario, faults, events, dissemination, counted)
-                rows += [(form, level, s, *values) for values in followed]
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    return measurement(f"{size:,} peers, {size // 5:,} events, {seeds} seeds", faults=table)
-
-
-def _counted(progress: Progress, steps: int) -> Iterator[None]:
-    for done in range(1, steps + 1):
-        progress(done, steps)
-        yield
-
-
-def _followed(
-    simulation: Simulation[Overlay], scenario: FaultScenario, faults: Faults, events: np.ndarray,
-    dissemination: DisseminationSettings, counted: Iterator[None],
-) -> Iterator[tuple[object, ...]]:  # fmt: skip
-    """What is observed of one overlay at one level, cycle by cycle."""
-    built = simulation.cycle
-    simulation.faults = [(_later(schedule, built), control) for schedule, control in faults]
-    simulation.observers = [
-        (Schedule(start=built, every=scenario.every), RingCompleteness(events)),
-        (Schedule(start=built, every=scenario.every), Delivery(events, dissemination)),
-    ]
-    simulation.tables = {}
-    simulation.run(built + scenario.after, lambda _: next(counted))
-    for rings, delivery in zip(simulation.tables["rings"], simulation.tables["delivery"], strict=True):
-        yield (
-            rings["cycle"] - built, rings["complete"], rings["links"], delivery["hit_ratio"],
-            delivery["complete"], *(delivery[name] / delivery["events"] for name in ("spam", "failed")),
-        )  # fmt: skip
-
-
-def _later(schedule: Schedule, cycles: int) -> Schedule:
-    until = None if schedule.until is None else schedule.until + cycles
-    at = None if schedule.at is None else schedule.at + cycles
-    return Schedule(schedule.start + cycles, until, schedule.every, at)
-
-
-def _draw(scenario: FaultScenario, tables: Tables) -> Figures:
-    """Complete rings and hit ratio over time, both forms."""
-    seen = Seen(tables[TABLE])
-    fig, axes = figure(2, 2, figsize=(9.6, 6.4), sharex=True, sharey=True)
-    for row, (column, name) in enumerate((("rings", "complete rings"), ("hit_ratio", "hit ratio"))):
-        for side, form in enumerate(FORMS):
-            panel = axes[row, side]
-            for number, level in enumerate(seen.levels):
-                own = pd.concat(seen.runs(form, level))
-                curves = 100 * own.pivot(index="cycle", columns="seed", values=column)
-                seed_line(panel, number, curves, scenario.label(level), markevery=4)
-            panel.set_title(f"{name}, {form}", fontsize=10)
-            panel.set_ylim(-3, 103)
-    for panel in axes[1]:
-        panel.set_xlabel("cycles after the fault" if scenario.built else "cycle")
-    for panel in axes[:, 0]:
-        panel.set_ylabel("%")
-    return {"": legend_above(fig, axes[0, 0], len(seen.levels))}

@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from sims.figures.style import COLOURS, figure, legend_beside, line, seed_bars
 from sims.reproduce.claims import Claims, observed, rounded, span, stated
-from sims.reproduce.reproduction import Figures, Tables, register
+from sims.reproduce.reproduction import Tables
 from sims.reproduce.sub2sub.converged_events import SHORTCUTS, converged_events
 from sub2sub.compiled.events.outcome import gini
+from workloads.charts.chart import Chart, Series, Sheet, columns, shares
 
 SHOWN, TYPICAL = (4, 1, 0), (1, 2)
 EVEN, FOLLOWS, NO_LESS_EVEN = 0.2, 0.95, 0.05
@@ -66,38 +66,29 @@ def judge(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Load in all against interest, per event, and the coefficients."""
     peers, found = tables["peers"], balance(tables["peers"])
-    first = peers[peers.seed == peers.seed.min()]
-    fig, (left, middle, right) = figure(1, 3, figsize=(13.6, 4.2))
-    for number, k in enumerate(SHOWN):
-        own = first[(first.shortcuts == k) & (first.taken > 0)]
-        left.scatter(
-            own.taken, own.forwarded, s=4, alpha=0.5, linewidths=0, color=COLOURS[number],
-            label=f"{k} shortcut{'s' if k != 1 else ''}", rasterized=True,
-        )  # fmt: skip
-    left.set(
-        xscale="log", yscale="log", xlabel="events a peer matches", ylabel="messages it forwards",
-        title="In all (first seed)",
-    )  # fmt: skip
-    left.legend(fontsize=9, markerscale=3, loc="upper left")
-    for k in SHORTCUTS:
-        own = first[(first.shortcuts == k) & (first.taken > 0)]
-        share = np.sort(own.forwarded / own.taken)
-        line(middle, k, share, np.linspace(0, 100, share.size), str(k), marker=None)
-    middle.set(xlabel="messages forwarded per event", ylabel="peers with at most that (%)", title="Per event")
-    middle.legend(title="shortcuts", fontsize=8, loc="lower right")
+    first = peers[(peers.seed == peers.seed.min()) & (peers.taken > 0)]
+    by = {int(k): own for k, own in first.groupby("shortcuts")}
+    in_all = [
+        Series(f"{k} shortcuts", by[k].taken, by[k].forwarded, "points", look=k, style="faint") for k in SHOWN
+    ]
+    per_event = [
+        shares(own.forwarded / own.taken, f"{k} shortcuts", look=k, style="plain") for k, own in by.items()
+    ]
     names = ("per event, forwarded", "per event, received", "in all, forwarded", "events taken")
-    for number, name in enumerate(names):
-        seed_bars(right, number, found.pivot(index="shortcuts", columns="seed", values=name), name)
-    right.set(xlabel="shortcuts", ylabel="Gini coefficient", xticks=list(SHORTCUTS), ylim=(0, 1))
-    right.set_title("Balance (paper: even, with 1 or 2)")
-    legend_beside(right)
-    return {"": fig}
+    even = columns(found, "shortcuts", {name: name for name in names}, first=5, over="seeds")
+    return Sheet(
+        [
+            Chart(
+                "In all (first seed)", "events a peer matches", "messages it forwards", in_all, log_x=True,
+                log_y=True,
+            ),
+            Chart("Per event", "messages forwarded per event", "peers with at most that (%)", per_event),
+            Chart("Balance (paper: even, with 1 or 2)", "shortcuts", "Gini coefficient", even, top=1),
+        ]
+    )  # fmt: skip
 
 
-register(
-    "sub2sub-load", "Messages received and forwarded per peer, with 0 to 4 shortcuts",
-    converged_events, judge, draw,
-)  # fmt: skip
+REPRODUCTIONS = {"sub2sub-load": (converged_events, judge, charts)}

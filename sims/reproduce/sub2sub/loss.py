@@ -7,21 +7,14 @@ five times, whatever the loss (`sub2sub.compiled.ring.probes`).
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from sims.engine import Schedule
-from sims.engine.faults import Loss
 from sims.reproduce.claims import OURS, Claims, in_words, observed, rounded, span, stated
-from sims.reproduce.sub2sub.following import EXTENDED, FORMS, PUBLISHED, FaultScenario, Seen
-from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
+from sims.reproduce.sub2sub.following import EXTENDED, FORMS, PUBLISHED, Scenario, Seen
 
 STOP = 60
 # Bounds: cycles until rings are complete and stay complete, hit ratio meanwhile, cycles after the loss ends.
 # The first version, which did not drop silent neighbours, took up to 54 cycles.
 RINGS, HITS, AFTER = 54, 0.99, 20
 FIVE_TIMES = "extended, sent five times at most"
-_plain = OverlaySettings()
-_plain = replace(_plain, ring=replace(_plain.ring, most_tries=0))
 
 
 def judge(seen: Seen) -> Claims:
@@ -44,10 +37,10 @@ def judge(seen: Seen) -> Claims:
     yield observed(text, rounded(ends, 4, "{:.0%}"))
 
 
-FaultScenario(
-    "sub2sub-loss", "Rings built and events delivered while messages are lost", judge,
-    levels=[0.0, 0.05, 0.15, 0.3], quick_levels=[0.0, 0.3],
-    faults=lambda p, peers, seed: [(Schedule(at=0), Loss(p)), (Schedule(at=STOP), Loss(0.0))],
-    label=lambda p: f"{p:.0%} lost until cycle {STOP}", after=STOP + 30, built=0,
-    forms={**FORMS, FIVE_TIMES: (_plain, DisseminationSettings())},
-).register()  # fmt: skip
+SCENARIOS = {
+    "sub2sub-loss": Scenario(
+        judge, {p: {"faults.0.probability": p} for p in (0.0, 0.05, 0.15, 0.3)}, quick=[0.0, 0.3],
+        label=f"{{:.0%}} lost until cycle {STOP}", forms={**FORMS, FIVE_TIMES: {"layers.ring.most_tries": 0}},
+    ),
+}  # fmt: skip
+REPRODUCTIONS = {id: own.parts(id) for id, own in SCENARIOS.items()}

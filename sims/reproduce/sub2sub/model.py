@@ -21,9 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.figures.style import figure, legend_beside, line
 from sims.reproduce.claims import Claims, at_least, observed, rounded, span, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, register, tracked
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+)
 from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.compiled.events.publishing import find_entry
@@ -32,6 +34,7 @@ from sub2sub.geometry.space import AttributeSpace
 from sub2sub.geometry.widths import typical_widths
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.peers.settings import OverlaySettings
+from workloads.charts.chart import Chart, Sheet, curves
 
 PLAIN, BOUNDS, WIDTHS = "axes as they are", "axes by declared bounds", "axes by usual widths"
 STRING = "string and price"
@@ -107,15 +110,21 @@ WORLDS: dict[str, World] = {
 }
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Build every world with axes of each kind, publish, and search."""
+def plan(quick: bool, seed: int) -> Plan:
+    """Every world with axes of each kind."""
     size, seeds = (250, 2) if quick else (10_000, 3)
-    todo = [(name, s, axes) for name in WORLDS for s in range(seed, seed + seeds) for axes in _kinds(name)]
-    rows = [
-        {"world": name, "lengths": axes, "seed": s, **_run(WORLDS[name], size, s, axes)}
-        for name, s, axes in tracked(todo, progress)
+    settings = [
+        {"world": name, "lengths": axes, "seed": s}
+        for name in WORLDS
+        for s in range(seed, seed + seeds)
+        for axes in _kinds(name)
     ]
-    return measurement(f"{size:,} peers, {size:,} events, {seeds} seeds", model=rows)
+    return Plan(f"{size:,} peers, {size:,} events, {seeds} seeds", unit, settings, {"size": size}, "model")
+
+
+def unit(world: str, lengths: str, seed: int, size: int) -> list[dict[str, Any]]:
+    """Build a world, publish, and search."""
+    return [_run(WORLDS[world], size, seed, lengths)]
 
 
 def _kinds(world: str) -> tuple[str, ...]:
@@ -194,22 +203,14 @@ def judge(tables: Tables) -> Claims:
         yield at_least(f"{world}: the same beyond the share with {PLAIN}, worst seed", gain, more)
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """How soon publishers find a match, by world and axes."""
-    table = tables["model"]
-    fig, panel = figure(figsize=(9.6, 4.2))
-    worlds = list(WORLDS)
-    for number, axes in enumerate((PLAIN, BOUNDS, WIDTHS)):
-        means = table[table.lengths == axes].groupby("world").soon.mean()
-        at = [place for place, world in enumerate(worlds) if world in means.index]
-        line(panel, number, at, [100 * means[worlds[place]] for place in at], axes)
-    panel.set_xticks(range(len(worlds)), [world.replace(" ", "\n", 1) for world in worlds], fontsize=9)
-    panel.set(ylabel="%", ylim=(0, 103), title=f"Publishers that find a match within {SOON} steps")
-    legend_beside(panel)
-    return {"": fig}
+    table, worlds = tables["model"], list(WORLDS)
+    placed = table.assign(place=[worlds.index(world) for world in table.world])
+    series = curves(placed, "place", "soon", "lengths", over="seeds", times=100)
+    title = f"Publishers that find a match within {SOON} steps"
+    ticks = dict(enumerate(worlds))
+    return Sheet([Chart(title, "", "%", series, top=103, bottom=0, ticks=ticks)])
 
 
-register(
-    "sub2sub-model", "Exact values, wildcards, several subscriptions a host, four attributes, types",
-    measure, judge, draw,
-)  # fmt: skip
+REPRODUCTIONS = {"sub2sub-model": (plan, judge, charts)}

@@ -8,10 +8,8 @@ part.
 
 from __future__ import annotations
 
-from sims.engine import Schedule
-from sims.engine.faults import Partition
 from sims.reproduce.claims import Claims
-from sims.reproduce.sub2sub.following import FaultScenario, Seen
+from sims.reproduce.sub2sub.following import Scenario, Seen
 
 MERGED = 50
 WITHIN = 30  # cycles after the merge, at most
@@ -26,11 +24,10 @@ def judge(seen: Seen) -> Claims:
     yield seen.published("cycles after the merge until all rings are complete", "rings", MERGED)
 
 
-FaultScenario(
-    "sub2sub-partition", f"Rings and deliveries after a partition of {MERGED} cycles", judge,
-    levels=[2.0, 4.0], quick_levels=[2.0],
-    faults=lambda parts, peers, seed: [
-        (Schedule(at=0), Partition(int(parts))), (Schedule(at=MERGED), Partition(1)),
-    ],
-    label=lambda parts: f"{parts:.0f} parts for {MERGED} cycles", after=MERGED + 40,
-).register()  # fmt: skip
+SCENARIOS = {
+    "sub2sub-partition": Scenario(
+        judge, {float(parts): {"faults.0.groups": parts} for parts in (2, 4)}, quick=[2.0],
+        label=f"{{:.0f}} parts for {MERGED} cycles",
+    ),
+}  # fmt: skip
+REPRODUCTIONS = {id: own.parts(id) for id, own in SCENARIOS.items()}

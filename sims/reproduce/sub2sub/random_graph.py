@@ -9,22 +9,27 @@ removed at once. Each is measured here beside a random graph drawn with as many 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
 from sims.engine import Simulation
-from sims.figures.style import figure, legend_above, seed_line
 from sims.observers import Clustering, Degrees, PathLengths
 from sims.observers.degrees import live_links
 from sims.observers.graph import adjacency
 from sims.reproduce.claims import Claims, span, stated
-from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, measurement, part, register
+from sims.reproduce.reproduction import (
+    Plan,
+    Tables,
+    grid,
+)
 from sub2sub.compiled.common.views import link
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.peers.settings import OverlaySettings, RingSettings
+from workloads.charts.chart import Chart, Reference, Sheet, curves
 
 SOURCE = "CYCLON (Voulgaris, Gavidia, van Steen 2005), Section 6:"
 
@@ -32,34 +37,37 @@ VIEW = 20
 REMOVED = np.arange(0.50, 1.0, 0.025)
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Measure both graphs."""
+def plan(quick: bool, seed: int) -> Plan:
+    """Both graphs."""
     n, cycles, seeds = 10_000, 200, 1 if quick else 3  # in-degrees spread more in a smaller one
-    graphs, removals, degrees = [], [], []
-    for number in range(seeds):
-        simulation = _cyclon(n, cycles, seed + number, part(progress, number, seeds))
-        for graph in ("cyclon", "random"):
-            if graph == "random":
-                _randomise(simulation, seed + number)
-            own = {"graph": graph, "seed": seed + number}
-            graphs.append({**own, **_graph_row(simulation)})
-            outside = _pieces(simulation, seed + number)
-            removals.append(pd.DataFrame({**own, "removed": REMOVED, "outside": outside}))
-            _, peers, _ = live_links(simulation, "cyclon")
-            found = np.bincount(np.bincount(peers, minlength=n))
-            degrees.append(pd.DataFrame({**own, "in_degree": np.arange(found.size), "nodes": found}))
     scale = f"{n:,} nodes, views of {VIEW}, {cycles} cycles, {seeds} seed{'s' * (seeds > 1)}"
-    return measurement(scale, graph=graphs, removal=removals, in_degrees=degrees)
+    return Plan(scale, unit, grid(seed=range(seed, seed + seeds)), {"n": n, "cycles": cycles})
 
 
-def _cyclon(n: int, cycles: int, seed: int, progress: Progress) -> Simulation[Overlay]:
+def unit(seed: int, n: int, cycles: int) -> dict[str, list[Any]]:
+    """CYCLON's graph, and a random one."""
+    found: dict[str, list[Any]] = {"graph": [], "removal": [], "in_degrees": []}
+    simulation = _cyclon(n, cycles, seed)
+    for graph in ("cyclon", "random"):
+        if graph == "random":
+            _randomise(simulation, seed)
+        found["graph"].append({"graph": graph, **_graph_row(simulation)})
+        pieces = zip(REMOVED.tolist(), _pieces(simulation, seed).tolist(), strict=True)
+        found["removal"] += [{"graph": graph, "removed": share, "outside": left} for share, left in pieces]
+        _, peers, _ = live_links(simulation, "cyclon")
+        nodes = np.bincount(np.bincount(peers, minlength=n)).tolist()
+        counted = enumerate(nodes)
+        found["in_degrees"] += [{"graph": graph, "in_degree": k, "nodes": each} for k, each in counted]
+    return found
+
+
+def _cyclon(n: int, cycles: int, seed: int) -> Simulation[Overlay]:
     settings = OverlaySettings(ring=RingSettings(exchanges=0))
     overlay = Overlay.of(np.zeros((n, 1)), np.ones((n, 1)), settings=settings, seed=seed)
     simulation = Simulation(overlay)
     for cycle in range(1, cycles + 1):
         overlay.cyclon.step(cycle, overlay.network)
         simulation.cycle = cycle
-        progress(cycle, cycles)
     return simulation
 
 
@@ -109,26 +117,28 @@ def judge(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """In-degrees, and nodes cut off by removals."""
-    fig, (left, right) = figure(1, 2)
     titles = {"cyclon": f"CYCLON, view {VIEW}", "random": f"random graph, {VIEW} links"}
-    for number, (graph, title) in enumerate(titles.items()):
-        table = tables["in_degrees"][tables["in_degrees"].graph == graph]
-        counts = table.pivot_table(index="in_degree", columns="seed", values="nodes", fill_value=0)
-        seed_line(left, number, 100 * counts / counts.sum(), title, markersize=3)
-        table = tables["removal"][tables["removal"].graph == graph]
-        outside = table.assign(removed=100 * table.removed)
-        seed_line(right, number, outside.pivot(index="removed", columns="seed", values="outside"), title)
-    left.axvspan(0.95 * VIEW, 1.05 * VIEW, color="#dddddd", zorder=0)
-    left.annotate(
-        "paper: 80 % in here", (VIEW, 1.0), (0, 2), xycoords=("data", "axes fraction"),
-        textcoords="offset points", ha="center", fontsize=8,
+    degrees, removal = tables["in_degrees"], tables["removal"]
+    all_nodes = degrees.groupby(["graph", "seed"]).nodes.transform("sum")
+    spread = degrees.assign(share=100 * degrees.nodes / all_nodes)
+    how: dict[str, Any] = {"label": titles, "over": "seeds"}
+    near = [Reference("paper: 80 % in here", x=0.95 * VIEW, to=1.05 * VIEW)]
+    return Sheet(
+        [
+            Chart(
+                "In-degrees", "in-degree", "nodes (%)",
+                curves(spread, "in_degree", "share", "graph", **how),
+                references=near,
+            ),
+            Chart(
+                "paper: in one piece until most are removed", "nodes removed (%)",
+                "nodes outside the largest piece",
+                curves(removal, "removed", "outside", "graph", across=100, **how), linear=1.0,
+            ),
+        ]
     )  # fmt: skip
-    left.set(xlabel="in-degree", ylabel="nodes (%)", xlim=(0, 55))
-    right.set(xlabel="nodes removed (%)", ylabel="nodes outside the largest piece", yscale="symlog")
-    right.set_title("paper: in one piece until most are removed", fontsize=9)
-    return {"": legend_above(fig, left, 2)}
 
 
 def _graph_row(simulation: Simulation) -> dict[str, float]:
@@ -153,4 +163,4 @@ def _pieces(simulation: Simulation, seed: int) -> NDArray[np.int64]:
     return np.array(outside)
 
 
-register("cyclon-graph", "CYCLON's overlay beside a random graph", measure, judge, draw)
+REPRODUCTIONS = {"cyclon-graph": (plan, judge, charts)}

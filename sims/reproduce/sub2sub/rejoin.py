@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.engine import Simulation
-from sims.reproduce.reproduction import Progress
 from sub2sub.compiled.common.randomness import draws
 from sub2sub.geometry.boxes import overlaps
 from sub2sub.overlay.forgetting import forget
@@ -55,7 +54,7 @@ def batches(overlay: Overlay, sample: Peers) -> list[Peers]:
     return [np.array(batch, np.int64) for batch in found]
 
 
-def rejoin(simulation: Simulation[Overlay], sample: Peers, progress: Progress) -> NDArray[np.int64]:
+def rejoin(simulation: Simulation[Overlay], sample: Peers) -> NDArray[np.int64]:
     """Cycles that each of a sample of peers takes to be back; -1 if not back after `MOST_CYCLES`.
 
     The overlay has converged, and is left as it was.
@@ -63,7 +62,6 @@ def rejoin(simulation: Simulation[Overlay], sample: Peers, progress: Progress) -
     overlay, place = simulation.overlay, {peer: k for k, peer in enumerate(sample.tolist())}
     took = np.full(sample.size, -1)
     settled = {layer.name: _copied(layer.arrays()) for layer in overlay.layers}
-    done = 0
     for number, batch in enumerate(batches(overlay, sample)):
         wanted = {peer: ring_of(overlay, peer) for peer in batch.tolist()}
         cycle = simulation.cycle + 1
@@ -79,8 +77,6 @@ def rejoin(simulation: Simulation[Overlay], sample: Peers, progress: Progress) -
                 break
         for layer in overlay.layers:
             layer.load(_copied(settled[layer.name]))
-        done += batch.size
-        progress(done, sample.size)
     return took
 
 

@@ -1,59 +1,56 @@
-"""The setting of Sub-2-Sub, Section 5, and the converged overlay that its Figures 7b and 8 start from."""
+"""The setting of Sub-2-Sub, Section 5: shipped experiments with some settings changed, run by the simulator.
+
+`sub2sub run NAME` runs the same experiment that a unit of `sub2sub reproduce NAME` steps.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.engine import Schedule, Simulation
+from sims.engine import Simulation
 from sims.observers import RingCompleteness
+from sims.runs.starting import start
 from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import Overlay
-from sub2sub.peers.settings import OverlaySettings
-from workloads import named
 
 MOST_CYCLES = 200
+PAPER = {"layers.base": "paper", "dissemination.base": "paper"}
+RINGS = {"observers": [{"kind": "rings"}]}
 
 
-@dataclass(frozen=True)
-class Setting:
-    """The workload, the numbers of subscribers and test events, and the random seed.
+def title_of(workload: str) -> str:
+    """What a figure calls a workload.
 
     Examples
     --------
-    >>> Setting("power-law-3", subscribers=500, events=100).title
+    >>> title_of("power-law-3")
     '3 attributes, power law'
     """
-
-    workload: str
-    subscribers: int = 10_000
-    events: int = 10_000
-    seed: int = 1
-
-    @property
-    def title(self) -> str:
-        """What a figure calls the workload."""
-        kind, attributes = self.workload.rsplit("-", 1)
-        return f"{attributes} attribute{'s' if attributes != '1' else ''}, {kind.replace('-', ' ')}"
+    kind, attributes = workload.rsplit("-", 1)
+    return f"{attributes} attribute{'s' if attributes != '1' else ''}, {kind.replace('-', ' ')}"
 
 
-def start(
-    setting: Setting, settings: OverlaySettings | None = None, spare: int = 0
-) -> tuple[Simulation[Overlay], NDArray[np.float64]]:
-    """A simulation at cycle 0, with one random link per peer and observed rings; and the test events."""
-    spec = named(setting.workload)
-    lows, highs = spec.subscriptions(setting.subscribers, setting.seed)
-    events = spec.events(setting.events, setting.seed, lows, highs, at_least=2)
-    overlay = Overlay.of(lows, highs, settings=settings, spare=spare, seed=setting.seed)
-    return Simulation(overlay, [(Schedule(), RingCompleteness(events))]), events
+def begin(name: str, seed: int, size: int, events: int, changes: Mapping[str, Any]) -> Simulation[Overlay]:
+    """An experiment that comes with the package, at cycle 0, with some settings changed by their keys."""
+    population = {"population.size": size, "workload.events": events}
+    _, simulation = start(name, seed, Path("unused"), population | dict(changes))
+    return simulation  # type: ignore[return-value]
+
+
+def observed_events(simulation: Simulation[Overlay]) -> NDArray[np.float64]:
+    """The test events that its rings are observed with."""
+    return next(each.events for _, each in simulation.observers if isinstance(each, RingCompleteness))
 
 
 def converged(
-    setting: Setting, settings: OverlaySettings | None = None
+    name: str, seed: int, size: int, changes: Mapping[str, Any]
 ) -> tuple[Simulation[Overlay], NDArray[np.float64]]:
-    """A simulation stepped until the rings of all test events are complete; and the test events.
+    """An experiment with complete rings of all test events, and these, as many as peers.
 
     Raises
     ------
@@ -62,14 +59,16 @@ def converged(
 
     Examples
     --------
-    >>> simulation, events = converged(Setting("uniform-2", subscribers=100, events=50))
+    >>> simulation, events = converged("sub2sub-fig7", 1, 100, {"workload.spec": "uniform-2"})
     >>> RingCompleteness(events).execute(simulation)["complete"]
     1.0
     """
-    simulation, events = start(setting, settings)
+    simulation = begin(name, seed, size, size, {**changes, **RINGS})
+    events = observed_events(simulation)
+    simulation.observers.clear()
     observer = RingCompleteness(events)
     while observer.execute(simulation)["complete"] != 1.0:
         if simulation.cycle == MOST_CYCLES:
-            raise InputError(f"{setting.title}: rings are not complete after {MOST_CYCLES} cycles")
+            raise InputError(f"{name}: rings are not complete after {MOST_CYCLES} cycles")
         simulation.step()
     return simulation, events

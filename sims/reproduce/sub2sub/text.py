@@ -14,11 +14,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from sims.figures.style import COLOURS, figure
 from sims.reproduce.claims import Claims, observed, rounded, span, stated
-from sims.reproduce.reproduction import Figures, Tables, register
+from sims.reproduce.reproduction import Tables
 from sims.reproduce.sub2sub.converged_events import converged_events
 from sub2sub.compiled.events.outcome import gini
+from workloads.charts.chart import Chart, Reference, Series, Sheet, curves
 
 FEW, EVEN = 4, 0.2
 BALANCE = "Sub-2-Sub, Section 4.2: load is evenly balanced across matching subscribers; the bound is ours"
@@ -70,32 +70,33 @@ def judge(tables: Tables) -> Claims:
     )  # fmt: skip
 
 
-def draw(tables: Tables) -> Figures:
+def charts(tables: Tables) -> Sheet:
     """Distributions over deliveries, and what each peer does per event."""
-    fig, (left, middle, right) = figure(1, 3, figsize=(12.6, 4.2))
-    kinds = {"copies": "copies of an event that a match receives", "messages": "messages it forwards"}
-    for axes, name, (key, label) in zip((left, middle), ("copies", "sent"), kinds.items(), strict=True):
+    found = []
+    kinds = {
+        "copies": ("copies", "copies of an event that a match receives", 'paper: "once or a few more times"'),
+        "sent": ("messages", "messages it forwards", "paper: two adjacent and a few random ones"),
+    }
+    for name, (key, label, title) in kinds.items():
         table = _one(tables, name)
-        table = table.assign(share=100 * table.deliveries / table.groupby("seed").deliveries.transform("sum"))
-        shares = table.pivot_table(index=key, columns="seed", values="share", fill_value=0.0)
-        mean = shares.mean(axis=1)
-        error = [mean - shares.min(axis=1), shares.max(axis=1) - mean]
-        axes.bar(mean.index, mean, color=COLOURS[0], yerr=error, capsize=2)
-        axes.set(xlabel=label, ylabel="deliveries (%)")
-    left.axvspan(0.5, FEW + 0.5, color="#eeeeee", zorder=0)
-    left.set_title('paper: "once or a few more times"', fontsize=10)
-    middle.set(xticks=sorted(_one(tables, "sent").messages.unique()))
-    middle.set_title("paper: two adjacent and a few random ones", fontsize=10)
+        share = 100 * table.deliveries / table.groupby("seed").deliveries.transform("sum")
+        series = curves(table.assign(share=share), key, "share", label="", over="seeds", shape="bars")
+        few = [Reference("", x=0.5, to=FEW + 0.5)] if name == "copies" else []
+        found.append(Chart(title, label, "deliveries (%)", series, references=few))
     busy = _one(tables, "peers")
     busy = busy[(busy.taken > 0) & (busy.seed == busy.seed.min())]
-    right.scatter(busy.taken, busy.received / busy.taken, s=3, color="#999999", label="copies received")
-    right.scatter(busy.taken, busy.forwarded / busy.taken, s=3, color=COLOURS[1], label="messages forwarded")
-    right.set(xscale="log", xlabel="events a peer matches (first seed)", ylabel="per event", ylim=(0, None))
-    right.set_title("paper: load is evenly balanced", fontsize=10)
-    fig.legend(
-        *right.get_legend_handles_labels(), loc="outside upper right", ncols=2, fontsize=9, markerscale=4
+    series = [
+        Series(
+            f"{label} (first seed)", busy.taken, busy[name] / busy.taken, "points", look=look, style="faint"
+        )
+        for look, (name, label) in enumerate(
+            {"received": "copies received", "forwarded": "messages forwarded"}.items()
+        )
+    ]
+    title = "paper: load is evenly balanced"
+    return Sheet(
+        [*found, Chart(title, "events a peer matches (first seed)", "per event", series, log_x=True)]
     )
-    return {"": fig}
 
 
-register("sub2sub-text", "Spam and load of dissemination", converged_events, judge, draw)
+REPRODUCTIONS = {"sub2sub-text": (converged_events, judge, charts)}

@@ -11,23 +11,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from sims.engine import Schedule
-from sims.engine.faults import Crash
 from sims.engine.publish import Publish
 from sims.reproduce.claims import OURS, Claims, rounded, stated
-from sims.reproduce.sub2sub.following import EXTENDED, Faults, FaultScenario, Seen
+from sims.reproduce.sub2sub.following import EXTENDED, Scenario, Seen
 from workloads import named
 
-SHARE, UNTIL = 0.5, 10  # share that crashes; cycles in which views are still full of the dead
+UNTIL = 10  # cycles in which views are still full of the dead
 WITHIN = 40  # cycles, at most
 
 
-def _faults(rate: float, peers: int, seed: int) -> Faults:
-    crash: Faults = [(Schedule(at=0), Crash(SHARE))]
-    if not rate:
-        return crash
+def _events(rate: float, peers: int, seed: int) -> Publish | None:
     events = named("power-law-3").candidates(seed + 1, 0, peers)
-    return [*crash, (Schedule(start=0), Publish(events, count=round(rate * peers)))]
+    return Publish(events, count=round(rate * peers)) if rate else None
 
 
 def judge(seen: Seen) -> Claims:
@@ -53,8 +48,10 @@ def judge(seen: Seen) -> Claims:
     yield seen.published("cycles until all rings are complete, by events per peer and cycle", "rings")
 
 
-FaultScenario(
-    "sub2sub-traffic", "Crash of half the peers while events flow, or while none do", judge,
-    levels=[0.0, 0.1, 1.0], quick_levels=[0.0, 1.0], faults=_faults,
-    label=lambda rate: f"{rate:g} events per peer and cycle", after=50,
-).register()  # fmt: skip
+SCENARIOS = {
+    "sub2sub-traffic": Scenario(
+        judge, {rate: {} for rate in (0.0, 0.1, 1.0)}, quick=[0.0, 1.0], more=_events,
+        label="{:g} events per peer and cycle",
+    ),
+}  # fmt: skip
+REPRODUCTIONS = {id: own.parts(id) for id, own in SCENARIOS.items()}

@@ -18,16 +18,19 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn
 from sims.observers import RingCompleteness
-from sims.reproduce.reproduction import Measured, Progress, measurement
-from sims.reproduce.sub2sub.setting import Setting, start
+from sims.reproduce.reproduction import Plan
+from sims.reproduce.sub2sub.setting import PAPER, RINGS, observed_events
+from sims.runs.starting import start
 from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.events.audience import half_open
 from sub2sub.compiled.events.dissemination import disseminate
@@ -36,34 +39,27 @@ from sub2sub.compiled.events.publishing import find_entry
 from sub2sub.compiled.events.recovery import Recovery
 from sub2sub.geometry.matching import match_boxes
 from sub2sub.overlay.overlay import Overlay
-from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
+from sub2sub.peers.settings import DisseminationSettings
 
 DEFAULT, EARLIER, PUBLISHED = "default", "earlier default", "as published"
 SHARES, LOSS = (0.01, 0.02, 0.05), 0.05
 BUILT, SETTLED, MEASURED = 30, 12, 12  # cycles before churn, with churn before it is measured, measured
 WAIT, AFTER = 10, 30  # cycles in which missed events are recovered, and in which the end is followed
 AGES = 12  # cycles; greater ages are counted together
-_now, _paper = OverlaySettings(), OverlaySettings.paper()
 
 
-def _ring(**changes: object) -> OverlaySettings:
-    return replace(_now, ring=replace(_now.ring, **changes))  # type: ignore[arg-type]
-
-
-ABLATIONS = {
-    "without verify": _ring(verify=False),
-    "without join": _ring(join=False),
-    "without tries": _ring(tries=1, most_tries=1),
-    "without drop_failed": _ring(drop_failed=False),
+ABLATIONS: dict[str, dict[str, Any]] = {
+    "without verify": {"layers.ring.verify": False},
+    "without join": {"layers.ring.join": False},
+    "without tries": {"layers.ring.tries": 1, "layers.ring.most_tries": 1},
+    "without drop_failed": {"layers.ring.drop_failed": False},
 }
-FORMS: dict[str, tuple[OverlaySettings, DisseminationSettings]] = {
-    DEFAULT: (_now, DisseminationSettings()),
-    EARLIER: (
-        replace(_ring(verify=False, join=False, tries=1, most_tries=1, drop_failed=False), suspect_age=6),
-        DisseminationSettings(tries=1, max_age=0),
-    ),
-    PUBLISHED: (_paper, DisseminationSettings.paper()),
-    **{name: (settings, DisseminationSettings()) for name, settings in ABLATIONS.items()},
+_WITHOUT = {key: value for changes in ABLATIONS.values() for key, value in changes.items()}
+FORMS: dict[str, dict[str, Any]] = {
+    DEFAULT: {},
+    EARLIER: {**_WITHOUT, "layers.suspect_age": 6, "dissemination.tries": 1, "dissemination.max_age": 0},
+    PUBLISHED: PAPER,
+    **ABLATIONS,
 }
 
 
@@ -76,36 +72,47 @@ class Run(NamedTuple):
     seed: int
 
 
-def plan(form: str, quick: bool, first: bool) -> list[tuple[float, float]]:
+def levels_of(form: str, quick: bool, first: bool) -> list[list[float]]:
     """Shares and losses that a form is run with. Ablations, and the paper's form: 5 %, one seed."""
     shares = SHARES[::2] if quick else SHARES
     if form == DEFAULT:
-        return [(share, loss) for share in shares for loss in (0.0, LOSS)]
+        return [[share, loss] for share in shares for loss in (0.0, LOSS)]
     if form == EARLIER:
-        return [(share, 0.0) for share in shares]
-    return [(SHARES[-1], 0.0)] if first else []
+        return [[share, 0.0] for share in shares]
+    return [[SHARES[-1], 0.0]] if first else []
 
 
-def follow(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Run every form under churn."""
+def plan(quick: bool, seed: int) -> Plan:
+    """Every form under churn; a unit has every level of one form and seed."""
     size, seeds, built = (600, 2, 20) if quick else (10_000, 3, BUILT)
-    runs = [(form, s, plan(form, quick, s == seed)) for s in range(seed, seed + seeds) for form in FORMS]
-    total = sum(len(levels) for _, _, levels in runs)
-    tables: dict[str, list[dict[str, object]]] = {"churn": [], "ages": [], "waiting": [], "after": []}
-    done = 0
-    for form, s, levels in runs:
-        if not levels:
-            continue
-        setting = Setting("power-law-3", size, size // 10, s)
-        whole, events = start(setting, FORMS[form][0], spare=2 * size)
-        whole.observers.clear()
-        whole.run(built)
-        for share, loss in levels:
-            run = Run(form, share, loss, s)
-            Churned(copy.deepcopy(whole), events, run, tables).follow()
-            done += 1
-            progress(done, total)
-    return measurement(f"{size:,} peers, {size // 10:,} events a cycle, {seeds} seeds", **tables)
+    settings = [
+        {"form": form, "seed": s, "levels": levels}
+        for s in range(seed, seed + seeds)
+        for form in FORMS
+        if (levels := levels_of(form, quick, s == seed))
+    ]
+    scale = f"{size:,} peers, {size // 10:,} events a cycle, {seeds} seeds"
+    return Plan(scale, follow, settings, {"size": size, "built": built})
+
+
+def follow(form: str, seed: int, levels: list[list[float]], size: int, built: int) -> dict[str, pd.DataFrame]:
+    """Build the overlay of `sub2sub run sub2sub-churn`, and churn a copy of it for every share and loss."""
+    tables: dict[str, list[dict[str, Any]]] = {"churn": [], "ages": [], "waiting": [], "after": []}
+    changes: dict[str, Any] = {
+        "population.size": size,
+        "population.spare": 2 * size,
+        "workload.events": size // 10,
+    }
+    changes |= {"layers.recovery.history": 0, "faults": [], **RINGS, **FORMS[form]}
+    begun: Any = start("sub2sub-churn", seed, Path("unused"), changes)
+    experiment, whole = begun
+    events = observed_events(whole)
+    whole.observers.clear()
+    whole.run(built)
+    for share, loss in levels:
+        run = Run(form, share, loss, seed)
+        Churned(copy.deepcopy(whole), events, run, experiment.dissemination, tables).follow()
+    return {name: pd.DataFrame(rows) for name, rows in tables.items() if rows}
 
 
 class Churned:
@@ -116,10 +123,11 @@ class Churned:
         simulation: Simulation[Overlay],
         events: NDArray[np.float64],
         run: Run,
+        settings: DisseminationSettings,
         tables: dict[str, list[dict[str, object]]],
     ) -> None:
         self.simulation, self.overlay, self.events, self.run = simulation, simulation.overlay, events, run
-        self.tables, self.settings = tables, FORMS[run.form][1]
+        self.tables, self.settings = tables, settings
         self.row = self.overlay.population.row.copy()
         self.joined = np.full(self.row.size, -AGES)
         self.recovery = Recovery(seed=run.seed) if run.form == DEFAULT else None
