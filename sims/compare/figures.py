@@ -1,7 +1,7 @@
 """The charts of a comparison: frontiers, costs, faults, the family between, and what a budget buys.
 
-They are the same in the figures of a comparison and in the page of `sub2sub report`. Every system has one look in
-all charts.
+They are the same in the figures of a comparison and in the page of `sub2sub report`. Every system has one
+look in all charts.
 """
 
 from __future__ import annotations
@@ -62,9 +62,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, str, Figure]]:
         known = set(table.metric[table["mean"].notna()])
         charts = [family_chart(table, name) for name, metric in COSTS.items() if metric in known]
         with drawn(Sheet(charts, columns=3)) as figure:
-            caption = (
-                "From pure topics (t = 0) to free ranges (t = 1): costs at the working points, no faults."
-            )
+            caption = "From pure topics (t = 0) to free ranges (t = 1), at the working points, no faults."
             yield "family", caption, figure
 
 
@@ -127,7 +125,8 @@ def cost_charts(table: pd.DataFrame, world: str) -> list[Chart]:
         cells = np.array([ends(cost(table, world, system, metric)) for system in systems])
         if np.isfinite(cells[:, 0]).any():
             bars = Series("", list(ticks), cells[:, 0], "bars", low=cells[:, 1], high=cells[:, 2])
-            found.append(Chart("", label, "", [bars], ticks=ticks, values=True, across=True, log_x=True))
+            log = bool((cells[:, 0] > 0).any())
+            found.append(Chart("", label, "", [bars], ticks=ticks, values=True, across=True, log_x=log))
     return found
 
 

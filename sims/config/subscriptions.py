@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.topics import NestedRanges
 from sub2sub.errors import InputError
 from workloads.arrays import Floats, Integers
 from workloads.spec.types import ValueType
+
+if TYPE_CHECKING:
+    from hierarchy.topics import NestedRanges
 
 
 class Source(Protocol):

@@ -12,29 +12,44 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypeIs
 
-from hierarchy.membership import CommunityOverlay
-from hierarchy.shared import SharedOverlay
-from hierarchy.topics import NestedRanges
 from sims.engine.control import Row
 from sims.engine.faults import depart, enter
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError, require
 
+if TYPE_CHECKING:
+    from hierarchy.membership import CommunityOverlay
+    from hierarchy.shared import SharedOverlay
+    from hierarchy.topics import NestedRanges
+
+
+def _of_communities(overlay: Any) -> TypeIs[CommunityOverlay]:
+    from hierarchy.membership import CommunityOverlay  # loaded by those only who have topics
+
+    return isinstance(overlay, CommunityOverlay)
+
+
+def _is_shared(overlay: Any) -> TypeIs[SharedOverlay]:
+    from hierarchy.shared import SharedOverlay
+
+    return isinstance(overlay, SharedOverlay)
+
 
 def _overlay(simulation: Simulation, name: str) -> CommunityOverlay | SharedOverlay:
     overlay = simulation.overlay
-    if isinstance(overlay, CommunityOverlay) or (isinstance(overlay, SharedOverlay) and overlay.topics):
+    if _of_communities(overlay) or (_is_shared(overlay) and overlay.topics):
         return overlay
     raise InputError(f"{name}: expected an overlay of topics, got {type(overlay).__name__}")
 
 
 def _ranges(overlay: CommunityOverlay | SharedOverlay) -> NestedRanges:
-    ranges = overlay.ranges if isinstance(overlay, CommunityOverlay) else overlay.topics
+    ranges = overlay.ranges if _of_communities(overlay) else overlay.topics
     assert ranges is not None
     return ranges
 
@@ -58,7 +73,7 @@ class _TopicChange(ABC):
         """Change the tree again."""
         overlay = _overlay(simulation, self.name)
         self._change(_ranges(overlay))
-        if isinstance(overlay, CommunityOverlay):
+        if _of_communities(overlay):
             overlay.membership.topics_changed()
 
 
@@ -88,7 +103,7 @@ class AddTopic(_TopicChange):
     def execute(self, simulation: Simulation) -> Row:
         """Add the topic."""
         overlay = _overlay(simulation, self.name)
-        if isinstance(overlay, CommunityOverlay):
+        if _of_communities(overlay):
             added = overlay.add_topic(self.topic, self.parents or None)
         else:
             added = _change(simulation, overlay, self.name, self._change)
@@ -119,7 +134,7 @@ class AddParent(_TopicChange):
     def execute(self, simulation: Simulation) -> Row:
         """Add the supertopic."""
         overlay = _overlay(simulation, self.name)
-        if isinstance(overlay, CommunityOverlay):
+        if _of_communities(overlay):
             overlay.add_parent(self.topic, self.parent)
         else:
             _change(simulation, overlay, self.name, self._change)
@@ -145,7 +160,7 @@ class RemoveTopic(_TopicChange):
     def execute(self, simulation: Simulation) -> Row:
         """Remove the topic."""
         overlay = _overlay(simulation, self.name)
-        if isinstance(overlay, CommunityOverlay):
+        if _of_communities(overlay):
             return {"topic": self.topic, "members": overlay.remove_topic(self.topic, simulation.cycle)}
         number = _ranges(overlay).tree.number(self.topic)
         members = int(np.count_nonzero(_followed(overlay) == number))
@@ -168,7 +183,7 @@ def _boxes(
     overlay: CommunityOverlay | SharedOverlay, topics: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Closed ranges (lows, highs) of subscriptions to topics, given by number."""
-    axis = overlay.axis if isinstance(overlay, SharedOverlay) else 0
+    axis = overlay.axis if _is_shared(overlay) else 0
     bounds = _ranges(overlay).bounds()[topics]
     lows, highs = (np.full((len(topics), overlay.population.d), end) for end in (-np.inf, np.inf))
     lows[:, axis], highs[:, axis] = bounds[:, 0], bounds[:, 1] - 1

@@ -41,7 +41,8 @@ def figure_html(page: Page, chart: Chart) -> Markup:
     page.script(Markup("\n").join(asset(f"charts/{name}.js") for name in _SCRIPTS))
     described = {
         "title": chart.title, "x": chart.x, "y": chart.y, "xScale": "log" if chart.log_x else "linear",
-        "yScale": "nines" if chart.nines else "log" if chart.log_y else "linear", "top": chart.top, "bottom": chart.bottom,
+        "yScale": "nines" if chart.nines else "log" if chart.log_y else "linear", "top": chart.top,
+        "bottom": chart.bottom,
         "marks": [[float(at), text] for at, text in chart.marks], "pick": chart.pick, "height": chart.height,
         "series": [_described(series, k) for k, series in enumerate(chart.series)],
     }  # fmt: skip

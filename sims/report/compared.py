@@ -34,6 +34,7 @@ from sims.report.sweeps import mean_cell
 from workloads.charts.chart import Chart
 
 CRASHED = 0.3  # share of crashed peers in the summary table
+COLUMNS = 6  # of the costs, which fit beside each other
 NEEDED = ("world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high")
 _STUDENT_OF_TWO = 12.7062047  # 0.975 quantile of Student's t with one degree of freedom
 
@@ -51,10 +52,9 @@ def add_comparison(page: Page, source: Source) -> None:
         "World": [world_label(world) for world in worlds],
         "Fault": [stress_label(*stress) for stress in stresses],
     }
+    pointing = f" Pointing at a line shows {_interval(table)}."
     charts = (
-        _titled(
-            frontier_chart(table, world, *stress), world, f" Pointing at a line shows {_interval(table)}."
-        )
+        _titled(frontier_chart(table, world, *stress), world, "Cost against reliability", pointing)
         for world, stress in product(worlds, stresses)
     )
     usual = (WORKING.loss, WORKING.crashed)
@@ -167,7 +167,7 @@ def _summary(table: pd.DataFrame, world: str) -> Markup:
         for name, (loss, crashed) in stresses.items():
             mean = ends(value(table, world, system, "hit_ratio", knob, loss, crashed))[0]
             row[name] = Cell(share_text(float(mean)), float(mean)) if np.isfinite(mean) else None
-        for name, metric in COSTS.items():
+        for name, metric in list(COSTS.items())[:COLUMNS]:
             row[name] = mean_cell(*ends(cost(table, world, system, metric)))
         rows.append(row)
         unable = value(table, world, system, "unable")
@@ -181,9 +181,10 @@ def _summary(table: pd.DataFrame, world: str) -> Markup:
     return html + Markup("").join(Markup('<p class="aside">{}</p>').format(note) for note in notes)
 
 
-def _titled(chart: Chart, world: str, more: str = "") -> Chart:
+def _titled(chart: Chart, world: str, what: str = "", more: str = "") -> Chart:
     """A chart that says which world it shows."""
-    return replace(chart, title=f"{chart.title}: {world_label(world)}", caption=chart.caption + more)
+    title = f"{what}: {world_label(world)}, {chart.title}" if what else f"{chart.title}: {world_label(world)}"
+    return replace(chart, title=title, caption=chart.caption + more)
 
 
 def _faults(page: Page, table: pd.DataFrame, world: str) -> Markup:

@@ -178,10 +178,10 @@ def _summary(results: Results, folder: str) -> str:
     missing = [id for id in TITLES if id not in results]
     lines += ["", *([f"In quick form only: {', '.join(quick)}.", ""] if quick else [])]
     lines += [f"Not run: {', '.join(missing)}.", ""] if missing else []
-    commits = sorted({result["commit"] for result in results.values()})
+    commits = len({result["commit"] for result in results.values()})
     lines += [
-        f"Each result is of the commit that its page names ({', '.join(commits)}; a + stands for changes "
-        "that were not committed yet), and may differ from what the code gives today.",
+        f"Results are of {commits} commits: each page names that of each result (a + stands for changes that "
+        "were not committed yet). What the code gives today may differ.",
         "",
         "| reproduction | hold | in some reading | do not | ours hold | do not | observed |",
         RULE,
@@ -205,7 +205,7 @@ def _paper(heading: str, ids: Sequence[str], results: Results, folder: Path) -> 
     described: set[str] = set()  # a module of several reproductions is described once
     for id in ids:
         module, title = TITLES[id]
-        parts.append(f'<a id="{id}"></a>\n\n## {id}: {title}\n')
+        parts.append(f"## {id}\n\n**{title}**\n")
         if module not in described:
             parts.append(_about(module))
             described.add(module)

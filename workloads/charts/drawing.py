@@ -187,13 +187,12 @@ def _scale(axes: Axes, chart: Chart) -> None:
 
 def _nines(axes: Axes) -> None:
     """A y axis of shares on which 90 %, 99 % and 99.9 % are equally far apart, down to where curves are."""
-    least = min((float(np.nanmin(line.get_ydata())) for line in axes.lines), default=0.0)  # type: ignore[arg-type]
-    limits = (min(least, 0.9), 1 - 10**-4.3)
-    axes.set_yscale(
-        "function", functions=(lambda y: -np.log10(np.maximum(1 - y, 10**-4.3)), lambda z: 1 - 10.0**-z)
-    )
+    least = min((float(np.nanmin(np.asarray(line.get_ydata()))) for line in axes.lines), default=0.0)
+    most = 10**-4.3
+    nines = (lambda y: -np.log10(np.maximum(1 - y, most)), lambda z: 1 - 10.0**-z)
+    axes.set_yscale("function", functions=nines)
     axes.set_yticks([0, 0.5, 0.9, 0.99, 0.999, 0.9999], ["0", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"])
-    axes.set_ylim(*limits)
+    axes.set_ylim(min(least, 0.9), 1 - most)
 
 
 def _share_y(row: Sequence[Axes], charts: Sequence[Chart]) -> None:

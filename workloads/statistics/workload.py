@@ -127,7 +127,7 @@ def write_statistics(saved: Saved, out: Path, peers: int = 100, megabytes: int =
     The loads of subscribers are included if rings have been listed. `megabytes` limits the memory for the
     regions; 0 leaves them out.
     """
-    from workloads.statistics.workload_figures import draw_workload
+    from workloads.statistics.figures import draw_workload
 
     begin_folder(out)
     rows, tables, notes = describe(saved, peers)

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,8 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from sims.cli.app import main
-from sims.reproduce import registry
-from sims.reproduce.reproduction import Measured, Progress
+from sims.reproduce.hpmcast import rounds
 from sims.runs.folder import RunFolder
 
 
@@ -44,7 +42,7 @@ def test_an_experiment_writes_claims_figure_and_tables(tmp_path: Path):
 def test_an_unknown_experiment_is_one_line_with_the_nearest_name():
     result = invoke("reproduce", "sub2sub-fig55")
     assert result.exit_code == 2
-    expected = "sub2sub: experiment: 'sub2sub-fig55' is unknown; did you mean 'sub2sub-fig5'?"
+    expected = "sub2sub: reproduction: 'sub2sub-fig55' is unknown; did you mean 'sub2sub-fig5'?"
     assert result.output.strip() == expected
 
 
@@ -83,20 +81,18 @@ def test_the_lab_says_where_it_is_as_json(tmp_path: Path, monkeypatch: pytest.Mo
     assert not (tmp_path / "lab").exists()
 
 
-def broken(quick: bool, seed: int, progress: Progress) -> Measured:
+def broken(interested: int, runs: int, seed: int):
     raise RuntimeError("out of luck")
 
 
-def test_one_experiment_that_breaks_does_not_keep_the_others_from_running(tmp_path: Path, monkeypatch):
-    graph = registry.find("cyclon-graph")
-    known = {"doomed": replace(graph, id="doomed", measure=broken), "cyclon-graph": graph}
-    monkeypatch.setattr(registry, "experiments", lambda: known)
-    result = invoke("reproduce", "--all", "--quick", "--out", str(tmp_path))
+def test_one_that_breaks_does_not_keep_the_others_from_running(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(rounds, "unit", broken)
+    result = invoke("reproduce", "hpmcast-fig9", "camcast-memory", "--quick", "--out", str(tmp_path))
     assert result.exit_code == 1
-    assert "sub2sub: doomed: RuntimeError: out of luck" in result.output
-    assert "sub2sub: 1 of 2 failed: doomed" in result.output
-    assert RunFolder.open(tmp_path / "doomed").manifest["state"] == "failed"
-    manifest = RunFolder.open(tmp_path / "cyclon-graph").manifest
+    assert "sub2sub: hpmcast-fig9: 8 of 8 units have no result: RuntimeError: out of luck" in result.output
+    assert "sub2sub: 1 of 2 failed: hpmcast-fig9" in result.output
+    assert RunFolder.open(tmp_path / "hpmcast-fig9").manifest["state"] == "failed"
+    manifest = RunFolder.open(tmp_path / "camcast-memory").manifest
     assert (manifest["state"], manifest["kind"], manifest["quick"]) == ("done", "reproduce", True)
 
 
@@ -115,7 +111,7 @@ def test_the_page_is_written_from_run_folders(tmp_path: Path):
     invoke("reproduce", "hpmcast-fig9", "--out", str(tmp_path / "full"))
     result = invoke("reproduce", "--page", str(tmp_path / "page.md"), "--out", str(tmp_path / "full"))
     assert result.exit_code == 0
-    assert "hpmcast, Section 5.3.1" in (tmp_path / "page.md").read_text()
+    assert "hpmcast, Section 5.3.1" in (tmp_path / "page" / "hpmcast.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_an_empty_path_is_not_the_current_folder() -> None:
 
 def test_a_page_of_no_results_is_not_written() -> None:
     line = refused("reproduce", "--page", "p.md", "--out", "o")
-    assert line.endswith("expected the results of at least one experiment, found none")
+    assert line.endswith("expected the results of at least one reproduction, found none")
     assert not Path("p.md").exists()
 
 

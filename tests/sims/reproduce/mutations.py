@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from sims.reproduce.claims import Claim
-from sims.reproduce.reproduction import Experiment, Tables
+from sims.reproduce.reproduction import Reproduction, Tables
 
 KINDS = 8  # a column with at most so many values, or of words, tells kinds of rows apart
 
@@ -50,19 +50,19 @@ def mutants(tables: Tables) -> Iterator[Tables]:
                         yield {**tables, name: other}
 
 
-def never_false(experiment: Experiment, tables: Tables) -> list[str]:
+def never_false(reproduction: Reproduction, tables: Tables) -> list[str]:
     """The claims with a verdict that are false neither for these tables nor for any mutant of them."""
 
     def key(claim: Claim) -> str:
         return f"{claim.claim} [{claim.reading}]"
 
-    left = {key(claim) for claim in experiment.judge(tables) if claim.holds}
+    left = {key(claim) for claim in reproduction.judge(tables) if claim.holds}
     for mutant in mutants(tables):
         if not left:
             break
         try:
             with np.errstate(all="ignore"):
-                claims = list(experiment.judge(mutant))
+                claims = list(reproduction.judge(mutant))
         except (ArithmeticError, IndexError, KeyError, ValueError):
             continue  # data that no run could give
         left -= {key(claim) for claim in claims if claim.holds is False}

@@ -1,9 +1,13 @@
-"""Claims, experiments and their folders; and verdicts that an audit found could not fail."""
+"""Claims, reproductions and their folders; and verdicts that an audit found could not fail."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,33 +15,29 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_ind
 
-from sims.figures.style import figure, line
 from sims.reproduce import registry
 from sims.reproduce.camcast.memberships import chance_of_all
-from sims.reproduce.claims import (
-    OURS,
-    Claim,
-    below,
-    interval_of_mean,
-    interval_of_share,
-    observed,
-    read_claims,
-    span,
-    stated,
-    write_claims,
-)
-from sims.reproduce.reproduction import Experiment, Measured, Progress, Tables, register
-from sims.reproduce.reproductions_page import _experiment, _summary, write_page
+from sims.reproduce.claims import OURS, Claim, observed, read_claims, span, stated, write_claims
+from sims.reproduce.reproduction import Plan, Reproduction, Tables, reproduce
+from sims.reproduce.reproductions_page import statements, verdict, write_pages
 from sims.reproduce.sub2sub.crash import judge_crash
 from sims.reproduce.sub2sub.fig5 import judge as judge_fig5
 from sims.reproduce.sub2sub.fig6 import judge as judge_fig6
 from sims.reproduce.sub2sub.following import EXTENDED, PUBLISHED, Seen
 from sims.runs.folder import RunFolder
 from sub2sub.errors import InputError
+from workloads.charts.chart import Chart, Series, Sheet
+from workloads.statistics.intervals import below, interval_of_mean, interval_of_share
 
 
-def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    return Measured({"numbers": pd.DataFrame({"x": [seed, 2.0]})}, "two numbers")
+def numbers(seed: int) -> pd.DataFrame:
+    if seed == 13:
+        raise ValueError("thirteen")
+    return pd.DataFrame({"x": [seed, 2.0]})
+
+
+def plan(quick: bool, seed: int) -> Plan:
+    return Plan("two numbers", numbers, [{"seed": seed}, {"seed": seed + 1}], table="numbers")
 
 
 def judge(tables: Tables) -> list[Claim]:
@@ -45,13 +45,12 @@ def judge(tables: Tables) -> list[Claim]:
     return [stated("the least is one", "a paper, Section 1", 1, least, least == 1)]
 
 
-def draw(tables: Tables) -> dict[str, object]:
-    fig, axes = figure()
-    line(axes, 0, [0, 1], tables["numbers"].x, "numbers")
-    return {"": fig, "again": figure()[0]}
+def charts(tables: Tables) -> dict[str, Sheet]:
+    chart = Chart("", "x", "y", [Series("numbers", [0, 1], tables["numbers"].x[:2])])
+    return {"": Sheet([chart]), "again": Sheet([chart, chart])}
 
 
-TINY = Experiment("tiny-fig1", "Numbers", measure, judge, draw)
+TINY = Reproduction("tiny-fig1", "Numbers", plan, judge, charts)
 
 
 def test_claims_become_a_list_of_plain_objects(tmp_path: Path) -> None:
@@ -100,79 +99,123 @@ def test_below_is_welchs_test() -> None:
     assert not below([2.0, 2.0], [2.0])
 
 
-def test_an_experiment_leaves_claims_figures_tables_and_its_scale(tmp_path: Path) -> None:
-    claims = TINY.reproduce(tmp_path, quick=True, formats=("png", "svg", "pdf"))
+def test_a_reproduction_leaves_claims_figures_tables_and_its_scale(tmp_path: Path) -> None:
+    found = reproduce([TINY], tmp_path, quick=True, formats=("png", "svg", "pdf"))
     names = {path.name for path in (tmp_path / "tiny-fig1").iterdir()}
     assert {"claims.json", "numbers.parquet", "manifest.json"} <= names
     assert {f"tiny-fig1{name}.{kind}" for name in ("", "-again") for kind in ("png", "svg", "pdf")} <= names
     assert (tmp_path / "tiny-fig1" / "tiny-fig1.png").read_bytes()[:4] == b"\x89PNG"
-    assert [(claim.id, claim.scale, claim.holds) for claim in claims] == [
+    assert [(claim.id, claim.scale, claim.holds) for claim in found["tiny-fig1"]] == [
         ("tiny-fig1", "two numbers (quick form)", True)
     ]
+    table = RunFolder.open(tmp_path / "tiny-fig1").table("numbers")
+    assert table.to_pydict() == {"seed": [1, 1, 2, 2], "x": [1.0, 2.0, 2.0, 2.0]}
 
 
 def test_nothing_is_overwritten_unasked_and_a_full_run_by_no_quick_one(tmp_path: Path) -> None:
-    TINY.reproduce(tmp_path)
-    with pytest.raises(InputError, match="expected a new or empty folder"):
-        TINY.reproduce(tmp_path)
-    with pytest.raises(InputError, match="has a full run, which a quick one does not replace"):
-        TINY.reproduce(tmp_path, quick=True, overwrite=True)
-    assert TINY.reproduce(tmp_path, seed=3, overwrite=True)[0].holds is False
+    reproduce([TINY], tmp_path)
+    assert "expected a new or empty folder" in reproduce([TINY], tmp_path)["tiny-fig1"]
+    refused = reproduce([TINY], tmp_path, quick=True, overwrite=True)["tiny-fig1"]
+    assert "has a full run, which a quick one does not replace" in refused
+    assert reproduce([TINY], tmp_path, seed=3, overwrite=True)["tiny-fig1"][0].holds is False
     assert read_claims(tmp_path / "tiny-fig1")[0].measured == 2
 
 
-def test_the_page_has_every_experiment_and_says_which_were_not_run_in_full(tmp_path: Path) -> None:
+def test_a_unit_that_fails_is_told_and_resuming_runs_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two reproductions one has a unit that fails; only that unit runs again, and what is done stays."""
+    other = replace(TINY, id="tiny-fig2", plan=lambda quick, seed: plan(quick, seed + 11))
+    found = reproduce([TINY, other], tmp_path, processes=2)
+    assert found["tiny-fig1"][0].holds
+    assert found["tiny-fig2"] == "1 of 2 units have no result: ValueError: thirteen"
+    assert RunFolder.open(tmp_path / "tiny-fig2").manifest["state"] == "failed"
+    times = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "units").glob("*.parquet")}
+
+    def mended(seed: int) -> pd.DataFrame:
+        return pd.DataFrame({"x": [float(seed)]})
+
+    mended.__name__ = "numbers"
+    monkeypatch.setattr(sys.modules[__name__], "numbers", mended)
+    before = (tmp_path / "tiny-fig1" / "claims.json").stat().st_mtime_ns
+    again = reproduce([TINY, other], tmp_path, resume=True)
+    assert again["tiny-fig2"][0].holds is False
+    after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "units").glob("*.parquet")}
+    assert times.items() <= after.items()
+    assert len(after) == len(times) + 1
+    assert (tmp_path / "tiny-fig1" / "claims.json").stat().st_mtime_ns == before
+
+
+def test_the_pages_have_every_reproduction_and_say_which_were_not_run_in_full(tmp_path: Path) -> None:
     for id, folder in (("hpmcast-fig9", "full"), ("camcast-memory", "quick")):
-        registry.find(id).reproduce(tmp_path / folder, quick=folder == "quick")
-    assert write_page(tmp_path / "page.md", tmp_path / "full") == 2
-    text = (tmp_path / "page.md").read_text()
-    assert all(f"### {id}: " in text for id in registry.experiments())
+        reproduce([registry.find(id)], tmp_path / folder, quick=folder == "quick")
+    assert write_pages(tmp_path / "page.md", tmp_path / "full") == 2
+    text, hpmcast, camcast = (
+        (tmp_path / name).read_text() for name in ("page.md", "page/hpmcast.md", "page/camcast.md")
+    )
     assert "In quick form only: camcast-memory." in text
-    assert "Not run: " in text
-    assert "| **does not hold** |" in text
-    assert "| camcast-fig13 | | | | not run | |" in text
-    assert text.count("| quick | ") == 1
-    assert text.count("| full | ") == 1
+    assert "Not run: sub2sub-change, " in text
+    assert f"[hpmcast-fig9](page/hpmcast.md#hpmcast-fig9) {registry.TITLES['hpmcast-fig9'][1]}" in text
+    assert "![Expected rounds against" in hpmcast
+    assert (tmp_path / "page" / "hpmcast-fig9.png").exists()
+    assert camcast.count("**Quick form only.**") == 1
+    assert "## camcast-fig13\n\n**Events sent within each community**" in camcast
+    assert "Not run." in camcast
     shutil.rmtree(tmp_path / "full" / "hpmcast-fig9")  # what was run before is kept, and counted
-    assert write_page(tmp_path / "page.md", tmp_path / "full") == 1
+    assert write_pages(tmp_path / "page.md", tmp_path / "full") == 2
     assert (tmp_path / "page.md").read_text() == text
 
 
-def test_the_page_counts_by_reading_and_keeps_our_bounds_apart() -> None:
+def test_a_statement_counts_once_whatever_its_readings() -> None:
     claims = [
         stated("x", "a paper, Section 1", 1, 1, True, reading="one"),
         stated("x", "a paper, Section 1", 1, 2, False, reading="another"),
-        stated("y", "a paper, Section 2", 1, 1, True, reading="another"),
+        stated("y", "a paper, Section 2", 1, 1, False, reading="one"),
+        stated("y", "a paper, Section 2", 1, 1, False, reading="another"),
         stated("z", OURS, "at most 3", {"a": {"b": 1.0}}, True),
+        stated("w", "a paper, Section 3", 1, 2, False),
+        observed("v", 3),
     ]
-    run = RunFolder(Path("nowhere"), {"quick": False, "scale": "two numbers", "seed": 1})
-    text = _experiment(TINY, run, claims, "About it.\n")
-    assert "by reading: *one* 1 of 1; *another* 1 of 2." in text
-    assert "| ours: at most 3 | a: (b: 1) | **holds** |" in text
-    assert "About it." in text
-    summary = _summary({"tiny": claims}, {}, {})
-    assert "for each reading: 2 hold, 1 do not. Bounds of ours: 1 hold, 0 do not." in summary
+    found = [{**vars(claim), "verdict": claim.verdict} for claim in claims]
+    assert [verdict(each) for each in statements(found)] == [
+        "holds in some reading", "holds in no reading", "holds", "does not hold", "observation",
+    ]  # fmt: skip
 
 
-def test_every_figure_and_table_of_the_papers_is_registered() -> None:
-    known = registry.experiments()
-    expected = {f"camcast-fig{k}" for k in range(13, 29)} | {f"sub2sub-fig{k}" for k in (5, 6, "7a", "7b", 8)}
-    expected |= {f"hpmcast-fig{k}" for k in (7, 8, 9, 11, 12, 13)}
+def test_one_id_loads_one_module_of_reproductions_and_not_the_whole_project(tmp_path: Path) -> None:
+    """Counted in a process of its own, after a whole run."""
+    script = (
+        "import sys; from sims.cli.app import main; main(sys.argv[1:], standalone_mode=False); "
+        "ours = ('sub2sub', 'hierarchy', 'workloads', 'sims'); "
+        "print(*(name for name in sys.modules if name.split('.')[0] in ours))"
+    )
+    for id, most, parts in (
+        ("hpmcast-fig9", 130, {"rounds", "trials"}), ("camcast-fig13", 110, {"failures", "sweep"}),
+    ):  # fmt: skip
+        words = [sys.executable, "-c", script, "reproduce", id, "--quick", "--quiet", "--out", str(tmp_path)]
+        loaded = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+        assert len(loaded) <= most, id
+        parted = [name.split(".") for name in loaded if name.startswith("sims.reproduce.")]
+        assert {names[3] for names in parted if len(names) == 4} == parts
+
+
+def test_every_figure_and_table_of_the_papers_is_listed() -> None:
+    expected = {f"camcast-fig{k}" for k in range(13, 19)} | {f"sub2sub-fig{k}" for k in (5, 6, "7a", "7b", 8)}
+    expected |= {f"hpmcast-fig{k}" for k in (7, 8, 9, 11, 12, 13)} | {"camcast-memberships", "live-camcast"}
     expected |= {"camcast-table1", "camcast-table2", "camcast-analysis", "pmcast-chain", "hpmcast-views"}
-    assert expected <= known.keys()
-    assert all(each.title for each in known.values())
+    assert expected <= registry.TITLES.keys()
+    assert {id for ids in registry.by_paper().values() for id in ids} == registry.TITLES.keys()
 
 
-def test_an_unknown_experiment_is_refused_with_the_nearest_id() -> None:
+def test_an_unknown_id_is_refused_with_the_nearest_one() -> None:
     with pytest.raises(InputError, match="did you mean 'camcast-fig13'"):
         registry.find("camcast-fg13")
 
 
-def test_an_id_belongs_to_one_module() -> None:
-    known = registry.find("camcast-fig13")
-    with pytest.raises(ValueError, match="registered in"):
-        register("camcast-fig13", "again", measure, judge, draw)
-    assert registry.find("camcast-fig13") is known
+def test_the_table_of_ids_is_that_of_the_modules() -> None:
+    modules = {module for module, _ in registry.TITLES.values()}
+    there = [importlib.import_module(f"sims.reproduce.{module}").REPRODUCTIONS for module in modules]
+    assert {id for own in there for id in own} == registry.TITLES.keys()
 
 
 def rings(cycles: int) -> pd.DataFrame:

@@ -7,19 +7,18 @@ import pytest
 
 from sims.engine import Simulation
 from sims.observers.delivery import Delivery
-from sims.reproduce.reproduction import no_progress
 from sims.reproduce.sub2sub.fig7b import fit
 from sims.reproduce.sub2sub.gossiping_publishers import PublisherViews, gossip_to_match
 from sims.reproduce.sub2sub.rejoin import batches, rejoin, ring_of
-from sims.reproduce.sub2sub.setting import Setting, converged
+from sims.reproduce.sub2sub.setting import PAPER, converged
 from sub2sub.compiled.common.links import Links
 from sub2sub.geometry.boxes import overlaps
-from sub2sub.peers.settings import OverlaySettings
 
 
 @pytest.fixture(scope="module")
 def settled() -> Simulation:
-    simulation, _ = converged(Setting("power-law-2", 400, 4_000), OverlaySettings.paper())
+    changes = {"workload.spec": "power-law-2", "workload.events": 4_000, **PAPER}
+    simulation, _ = converged("sub2sub-fig7", 1, 400, changes)
     return simulation
 
 
@@ -43,7 +42,7 @@ def test_peers_of_a_batch_have_no_ring_in_common(settled: Simulation) -> None:
 
 def test_rejoining_takes_some_cycles_and_leaves_the_overlay_as_it_was(settled: Simulation) -> None:
     before = [layer.links() for layer in settled.overlay.layers]
-    took = rejoin(settled, np.array([7, 300, 123]), no_progress)
+    took = rejoin(settled, np.array([7, 300, 123]))
     assert (took > 1).all()
     for layer, links in zip(settled.overlay.layers, before, strict=True):
         assert all(np.array_equal(*pair) for pair in zip(layer.links(), links, strict=True))

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sims.reproduce.sub2sub.setting import Setting, start
+from sims.engine import Simulation
+from sims.observers import RingCompleteness
 from sub2sub.compiled.ring.probes import MISTAKE, tries_for
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.peers.settings import OverlaySettings
+from workloads import named
 
 
 def test_enough_copies_are_sent_that_all_are_rarely_lost() -> None:
@@ -39,7 +41,11 @@ def test_rings_stay_complete_at_thirty_percent_loss() -> None:
     for most in (24, 0):
         settings = OverlaySettings()
         settings = replace(settings, ring=replace(settings.ring, most_tries=most))
-        simulation, _ = start(Setting("power-law-3", 600, 200, seed=2), settings)
+        spec = named("power-law-3")
+        lows, highs = spec.subscriptions(600, 2)
+        events = spec.events(200, 2, lows, highs, at_least=2)
+        overlay = Overlay.of(lows, highs, settings=settings, seed=2)
+        simulation = Simulation(overlay).observe(RingCompleteness(events))
         simulation.overlay.network.loss = 0.3
         simulation.run(50)
         torn[most] = [row["complete"] < 1.0 for row in simulation.tables["rings"] if row["cycle"] >= 30]
