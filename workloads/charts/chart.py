@@ -36,8 +36,9 @@ class Series:
         Number of its colour, dashes and marker; by default its position in the chart.
     dress : tuple of str, optional
         In figures: colour, marker and dashes by their names, instead of those of `look`.
-    style : {"", "plain", "thin", "faint", "open", "black"}
-        In figures: as it is, a line without markers, a thin one, paler, dashed with open markers, in black.
+    style : {"", "plain", "thin", "faint", "open", "black", "band"}
+        In figures: as it is, a line without markers, a thin one, paler, dashed with open markers, in black,
+        its interval alone.
     """
 
     label: str
@@ -49,7 +50,7 @@ class Series:
     names: Sequence[str] | None = None
     look: int | None = None
     dress: tuple[str, str, str] | None = None
-    style: Literal["", "plain", "thin", "faint", "open", "black"] = ""
+    style: Literal["", "plain", "thin", "faint", "open", "black", "band"] = ""
 
 
 class Reference(NamedTuple):

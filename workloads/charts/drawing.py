@@ -94,13 +94,14 @@ def _curve(axes: Axes, series: Series, number: int) -> None:
         colour = look["color"]
     look |= {"markevery": max(1, x.size // _MARKS)} | ({"markerfacecolor": "white"} if again else {})
     if series.shape == "points":
-        look |= {"linestyle": "", "markevery": 1, "markersize": 5 if x.size < 60 else 2}
+        look |= {"linestyle": "", "markevery": 1, "markersize": 5 if x.size < 60 else 3}
     elif series.shape == "steps":
         look |= {"drawstyle": "steps-post", "marker": ""}
     styles: dict[str, dict[str, Any]] = {
         "": {}, "plain": {"marker": "", "linestyle": "-"},
         "thin": {"marker": "", "linestyle": "-", "linewidth": 0.9, "alpha": 0.7}, "faint": {"alpha": 0.3},
         "open": {"markerfacecolor": "white", "linestyle": "--"}, "black": {"marker": "", "linewidth": 1.0},
+        "band": {"marker": "", "linestyle": ""},
     }  # fmt: skip
     look |= styles[series.style]
     axes.plot(x, y, label=series.label or "_", **look)
@@ -134,7 +135,8 @@ def _bars(axes: Axes, chart: Chart, series: Series, number: int, bars: Sequence[
         text = "not run" if np.isnan(value) else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
         spot, away = ((np.nan_to_num(end), at), (5, 0)) if chart.across else ((at, end), (0, 3))
         align = {"va": "center"} if chart.across else {"ha": "center", "va": "bottom"}
-        axes.annotate(text, spot, away, textcoords="offset points", fontsize=8, **align)  # type: ignore[arg-type]
+        size = 8 if len(bars) < 5 else 6
+        axes.annotate(text, spot, away, textcoords="offset points", fontsize=size, **align)  # type: ignore[arg-type]
 
 
 def _refer(axes: Axes, reference: Reference) -> None:
@@ -162,6 +164,9 @@ def _scale(axes: Axes, chart: Chart) -> None:
     for axis, logarithmic in (("x", chart.log_x), ("y", chart.log_y)):
         if logarithmic:
             axes.set(**{f"{axis}scale": "log"})
+            own = axes.xaxis if axis == "x" else axes.yaxis
+            own.set_major_formatter("{x:g}")
+            own.set_minor_formatter("")
     if chart.nines:
         _nines(axes)
     if chart.linear:
@@ -218,8 +223,8 @@ def _legends(fig: Figure, panels: Any, sheet: Sheet) -> None:
     largest = max(found, key=len, default={})
     title: dict[str, Any] = {"title": sheet.note} if sheet.note else {}
     if set().union(*found) <= set(largest):
-        long = max(map(len, largest), default=0) > 24
-        columns = min(len(largest), (2 if long else 4) if len(sheet.charts) < 3 else 4) or 1
+        room = fig.get_figwidth() * 10 / (max(map(len, largest), default=0) + 8)  # texts beside each other
+        columns = max(1, min(len(largest), int(room)))
         if largest or sheet.note:
             place: dict[str, Any] = {"loc": "outside upper center", "ncols": columns, "fontsize": 9}
             fig.legend(list(largest.values()), list(largest), **place, **title)

@@ -126,7 +126,7 @@ def interval_of_share(successes: float, trials: int) -> tuple[float, float]:
     """
     from scipy import stats
 
-    found = stats.binomtest(round(successes), trials).proportion_ci(CONFIDENCE, "wilson")
+    found = stats.binomtest(round(successes), int(trials)).proportion_ci(CONFIDENCE, "wilson")
     return float(found.low), float(found.high)
 
 

@@ -177,7 +177,7 @@ def _chart(rows: pd.DataFrame, quantity: str) -> Chart:
             np.array([f([n] * LEVELS, k) for n in sizes])
             for f, k in ((latency.best, 0.0), (latency.worst, 1.0))
         )
-        series.append(Series("", sizes, (best + worst) / 2, look=0, low=best, high=worst, style="thin"))
+        series.append(Series("", sizes, (best + worst) / 2, look=0, low=best, high=worst, style="band"))
     x = f"size of each of {LEVELS} communities, c = {C_OF_SIZES:.0f}"
     x = f"c, with communities of {SIZE_OF_CS}" if quantity == "reliability" else x
     return Chart(

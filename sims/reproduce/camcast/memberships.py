@@ -247,7 +247,7 @@ def p_sel_chart(metric: str, level: str, series: list[Series]) -> Chart:
     stated = [Reference("paper: 100 % at 7 %", x=7)] if metric == "reliability" else []
     ticks = {100 * p: f"{100 * p:g}" for p in P_SEL}
     top = 1.03 if metric in ("reception", "reliability") else None
-    title = f"Community {level} (paper: {SAYS[metric]})"
+    title = f"Community {level}\npaper: {SAYS[metric]}"
     return Chart(
         title, "chance of sending upward, p_sel (%)", LABELS[metric], series, log_x=True, ticks=ticks,
         bottom=0, top=top, references=stated,

@@ -142,7 +142,7 @@ def charts(tables: Tables) -> Sheet:
     )  # fmt: skip
     return Sheet(
         [
-            Chart("Hit ratio", "peers replaced a cycle (%)", "events received (%)", hits, bottom=90, top=100),
+            Chart("Hit ratio", "peers replaced a cycle (%)", "events received (%)", hits, top=100),
             Chart("Share of its events that a peer gets", "age of a peer (cycles)", "%", aged),
             Chart(
                 "Missed by peers that stay, with recovery", "cycles after publication", "missed (%)", waited,

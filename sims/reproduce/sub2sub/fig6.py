@@ -79,9 +79,8 @@ def charts(tables: Tables) -> Sheet:
     found = []
     for reading, own in tables["delivery"].groupby("reading", sort=False):
         series = columns(extended(own), "cycle", labels, over="seeds", times=100)
-        title = f"{reading} (paper: the first reaches 100 % before the second)"
-        found.append(Chart(title, "cycle", "%", series, top=104, bottom=0))
-    return Sheet(found)
+        found.append(Chart(str(reading), "cycle", "%", series, top=104, bottom=0))
+    return Sheet(found, note="paper: complete disseminations reach 100 % before complete rings")
 
 
 REPRODUCTIONS = {"sub2sub-fig6": (plan, judge, charts)}
