@@ -39,8 +39,8 @@ FRONTIER_WORDS = (
     "reach no more are left out. Better is higher and further to the left."
 )
 COSTS_WORDS = (
-    "Costs under the first fault of the rule, at the working points. A system in brackets does not deliver what "
-    "the rule asks: its costs are those of the setting that delivers most."
+    "Costs under the first fault of the rule, at the working points. A system in brackets does not deliver "
+    "what the rule asks: its costs are those of the setting that delivers most."
 )
 
 
