@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import tomlkit
 
 from sims.compare.figures import figures
@@ -36,9 +37,17 @@ def _roundings(plan: Plan) -> list[str]:
 
 
 def compare(
-    plan: Plan, writer: RunWriter, processes: int, spark: Spark, progress: Callable[[int, int], None]
+    plan: Plan,
+    writer: RunWriter,
+    processes: int,
+    spark: Spark,
+    progress: Callable[[int, int], None],
+    first: Callable[[pd.DataFrame], list[str]] | None = None,
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """Run the missing units of a plan; write tables, figures and page; return findings and numbers."""
+    """Run the missing units of a plan; write tables, figures and page; return findings and numbers.
+
+    `first` has sentences on the table that stand before the findings.
+    """
     units = plan.units()
     writer.write_settings(
         tomlkit.dumps(
@@ -50,7 +59,7 @@ def compare(
     table = cells(gather(units, folder, reasons))
     table.attrs["rule"] = Rule.of(plan.rule)
     writer.write_table("compare", {name: table[name].to_numpy() for name in table})
-    sentences = findings(table) + _roundings(plan)
+    sentences = [*(first(table) if first else []), *findings(table), *_roundings(plan)]
     writer.write_text("headline.md", headline(table, plan) + "\n")
     writer.write_text("finding.txt", "\n".join(sentences) + "\n")
     drawn = [(writer.write_figure(name, fig), caption) for name, caption, fig in figures(table)]

@@ -136,7 +136,7 @@ def _from_which_rate(table: pd.DataFrame, world: str, costs: dict[str, pd.Series
 def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
     parts = []
     for world in worlds:
-        name, rings = _name(world), _cell(table, world, RINGS, COST)
+        name, rings = short_name(world), _cell(table, world, RINGS, COST)
         if rings is None:
             if why := _lacking(table, world, RINGS):
                 parts.append(f"on {name} rings are not shown to deliver {rule_of(table)} ({why})")
@@ -205,7 +205,7 @@ def _crossing(table: pd.DataFrame, steps: list[tuple[float, str]], other: str, m
     return f"rings cost {where} than the {other} in {MEASURES[metric]} ({ends}{missing})"
 
 
-def _name(world: str) -> str:
+def short_name(world: str) -> str:
     """What a world is made of, without its folder and options."""
     return PurePath(world_options(world.partition(" ")[2])[0]).name.removesuffix(".toml")
 

@@ -37,6 +37,7 @@ class Unit:
     choosing: int = 0
     network: str = ""
     rule: str = ""
+    brief: bool = False
 
     @property
     def key(self) -> str:
@@ -116,6 +117,8 @@ class Plan:
         How long messages take, see `sims.compare.network`; hops are counted if empty.
     rule : str
         Which setting a system is shown with (`Rule.text`).
+    brief : bool
+        Whether only the faults of the rule are tried, and healing is not measured.
     only : tuple of str
         Names of the systems that take part; all if empty.
     seconds : float
@@ -133,6 +136,7 @@ class Plan:
     own: tuple[str, ...] = ()
     network: str = ""
     rule: str = ""
+    brief: bool = False
     only: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -171,6 +175,7 @@ class Plan:
             self.choosing,
             self.network,
             self.rule,
+            self.brief,
         )
         return [
             Unit(world, system, seed, *size)

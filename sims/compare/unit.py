@@ -72,6 +72,7 @@ def measure(
     choosing: int = 0,
     timing: Timing | None = None,
     rule: Rule = USUAL,
+    brief: bool = False,
 ) -> tuple[str, list[Row]]:
     """All cells of one system; the fingerprint of the world it saw, and the values.
 
@@ -91,8 +92,10 @@ def measure(
         made.overlay.bootstrap()
         measured = Measured(there, made, chosen, rule)
         rows += _build(measured, clock)
-        rows += _cells(measured, clock)
-        rows += _heal(measured, clock)
+        rows += _cells(
+            measured, clock, rule.faults if brief else tuple(dict.fromkeys((*FAULTS, *rule.faults)))
+        )
+        rows += [] if brief else _heal(measured, clock)
     except Unable as reason:
         rows.append(Row("", 0.0, 0.0, "unable", np.nan, str(reason)))
     return there.digest(), rows
@@ -194,7 +197,7 @@ def _rising(complete: list[float]) -> bool:
     return bool(before) and bool(np.mean(now) - np.mean(before) > RISING)
 
 
-def _cells(measured: Measured, clock: _Clock) -> Iterator[Row]:
+def _cells(measured: Measured, clock: _Clock, faults: tuple[Fault, ...]) -> Iterator[Row]:
     """Every knob that may be chosen, under every fault; the others under those they were tried with."""
     world, system, knobs, rule = measured.world, measured.system, measured.entrant.knobs, measured.rule
     choices = _choices(measured, clock, salt=5000) if world.choosing else []
@@ -204,7 +207,7 @@ def _cells(measured: Measured, clock: _Clock) -> Iterator[Row]:
         for fault, *values in found:
             for name, value in zip(("hit_ratio", "events", "variance"), values, strict=True):
                 yield Row(str(knobs[place]), *fault, f"choosing_{name}", float(value), "")
-    for number, fault in enumerate(dict.fromkeys((*FAULTS, *rule.faults))):
+    for number, fault in enumerate(faults):
         system.fail(world.alive(fault), fault.loss)
         for place, knob in enumerate(knobs):
             # A hopeless knob is measured only for the figure of all knobs; the defaults always are.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@click.argument("mine", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--world", type=click.Choice(["usual", "topics", "ranges", "between", "all"]),
     help="Which interests: topics, ranges of one and of three attributes, the family between, or all of "
@@ -101,6 +103,7 @@ if TYPE_CHECKING:
 @click.option("--headline", is_flag=True, help="Print a short table in Markdown, and nothing else.")
 @json_option
 def command(
+    mine: Path | None,
     world: str | None,
     subscribers: int | None,
     events: int,
@@ -130,7 +133,8 @@ def command(
     """What a topic costs, what a range costs: every system on the same interests, events and faults.
 
     \b
-    Writes OUT/ with compare.parquet, figures, headline.md and index.html. How each cost is counted and
+    MINE is a TOML file with variants of your own, [[variants]] with name, system, layers, dissemination and
+    knobs. Writes OUT/ with compare.parquet, figures, headline.md and index.html. How each cost is counted and
     what each system knows: docs/compare.md.
       sub2sub compare --quick
       sub2sub compare --quick --seed 7 --json
@@ -152,7 +156,8 @@ def command(
     workloads = tuple(str(own.described(Path(name))) if is_table(Path(name)) else name for name in workloads)
     worlds = tuple(worlds_of(world or ("all" if quick else "usual"), tree, workloads, quick, options))
     plan = Plan(
-        worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing, own=systems,
+        worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing,
+        own=(*systems, *(_variants(mine) if mine else ())),
         network=network_text(network_named(network)), only=only,
         rule=_rule(faults, deliver, budget, cost).text(),
     )  # fmt: skip
@@ -175,6 +180,16 @@ def command(
         click.echo(sentence)
     if not quiet:
         click.echo(f"written to {out}: costs of all systems in headline.md, everything in index.html")
+
+
+def _variants(file: Path) -> list[str]:
+    """The variants that a user's file describes, as text for units."""
+    from workloads.settings.documents import Document
+
+    found = Document.open(file, []).data.get("variants", [])
+    if not found or any({"name", "system"} - each.keys() for each in found):
+        raise InputError(f"{file}: expected [[variants]], each with name and system")
+    return [json.dumps(each, sort_keys=True) for each in found]
 
 
 def _rule(faults: tuple[str, ...], deliver: float, budget: float, cost: str) -> Rule:

@@ -19,6 +19,7 @@ from workloads.spec.files import resolve
 from workloads.spec.table_files import is_stored, open_stored
 
 BITS = 10
+ADDED = 0.01  # share of matches that rounding may add where the grid is chosen
 TRIED = 64  # candidate events looked at for each wanted one, before giving up
 
 
@@ -88,6 +89,26 @@ def _exact(workload: str, n: int, wanted: int, seed: int) -> Exact:
     low, high = (np.array([getattr(a, end) for a in spec.attributes]) for end in ("low", "high"))
     lows, highs = spec.subscriptions(n, seed)
     return Exact(lows, highs, spec.candidates(seed, 0, TRIED * wanted), (low, high))
+
+
+def fitting_bits(workload: str, n: int, seed: int, events: int = 200) -> int:
+    """The coarsest grid that adds next to no matches, among those on which dyadic topics have numbers.
+
+    Examples
+    --------
+    >>> fitting_bits("uniform-1", 300, seed=1)
+    8
+    """
+    exact = _exact(workload, n, events, seed)
+    low, high = exact.axis
+    candidates, before = exact.candidates[:events], 0
+    before = int(match(exact.lows, exact.highs, candidates).sizes().sum())
+    finest = min(20, 60 // len(low))
+    for bits in range(6, finest):
+        rounded = (on_grid(side, low, high, bits) for side in (exact.lows, exact.highs, candidates))
+        if match(*rounded).sizes().sum() <= (1 + ADDED) * before:
+            return bits
+    return finest
 
 
 def rounding_effect(workload: str, n: int, seed: int, bits: int = BITS, events: int = 200) -> str:

@@ -44,7 +44,7 @@ def read_tree(path: Path) -> tuple[str, ...]:
         source = path
     try:
         topics, against = stored_tree(source)
-        refuse(str(source), against)
+        refuse("topics", against)
     except InputError as failure:
         raise InputError(f"{path}: {failure}") from None
     if len(topics) < 2:

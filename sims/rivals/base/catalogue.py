@@ -105,6 +105,8 @@ def _own(given: Mapping[str, Any]) -> Entrant:
     """A variant that a user described; its settings are checked as those of an experiment are."""
     base = entrant(given["system"])
     kinds = {"layers": base.system.layers, "dissemination": base.system.dissemination}
+    if unknown := given.keys() - {"name", "system", "knobs", *kinds}:
+        raise InputError(f"{given['name']}: expected no {', '.join(sorted(unknown))}")
     layers, dissemination = (
         read(table(kind), given[name]) if name in given else None for name, kind in kinds.items()
     )

@@ -249,7 +249,7 @@ class Entrant:
     @property
     def able(self) -> tuple[str, ...]:
         """Kinds of worlds that it can enter when it is asked for."""
-        return self.worlds or self.system.worlds
+        return self.worlds or self.system.worlds or ("ranges",)
 
     @property
     def probe(self) -> Knob:

@@ -93,7 +93,7 @@ class Encoded(SeveralMemberships):
         self.members, cells = self.memberships()
         if len(cells) > MOST_MEMBERS:
             raise Unable(f"not run: {len(cells):,} memberships, more than {MOST_MEMBERS:,}")
-        tree, topic = _tree(cells, point_cells(wanted.points, wanted.bits))
+        tree, topic = _tree(cells, self.topic_cells(wanted.points))
         ranges, of_event = NestedRanges(tree), topic[len(cells) :]
         bounds = ranges.bounds().astype(np.float64)
         low, high = bounds[topic, :1], bounds[topic, 1:] - 1.0
@@ -103,6 +103,10 @@ class Encoded(SeveralMemberships):
         self.engine = chosen.system(inner, self.seed, chosen.layers)
         self.engine.owner = self
         return self.engine.overlay
+
+    def topic_cells(self, points: Floats) -> Integers:
+        """The finest cell of each point."""
+        return point_cells(points, self.wanted.bits)
 
     @abstractmethod
     def memberships(self) -> Cells:

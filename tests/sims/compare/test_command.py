@@ -57,6 +57,36 @@ class Mine(Sub2Sub):
     assert "--allow strange" in refused.stderr
 
 
+MINE = """\
+[[variants]]
+name = "sparse"
+system = "gossipsub"
+layers = { D = 4, D_lo = 3, D_hi = 8, D_out = 1 }
+knobs = [{ D_lazy = 3 }, { retries = 2 }]
+"""
+
+
+def test_variants_of_ones_own_are_a_file_of_data(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(MINE)
+    words = (str(tmp_path / "mine.toml"), "--world", "topics", "--only", "gossipsub, D 4", "--json")
+    result = compare(tmp_path / "c", *words)
+    assert result.exit_code == 0, result.output
+    table = pq.read_table(tmp_path / "c" / "compare.parquet").to_pandas()
+    own, shipped = (table[table.system == name].set_index("metric") for name in ("sparse", "gossipsub, D 4"))
+    assert set(own[own.knob != ""].knob) >= {"default", "D_lazy 3"}  # dearer ones only if these fail
+    assert own.loc["links mesh.mean", "mean"] == shipped.loc["links mesh.mean", "mean"]  # the same overlay
+    for change, message in (
+        (("D = 4", "D = 40"), "expected 0 < D_lo <= D"),
+        (("D_lazy", "D_lacy"), "sparse: knob D_lacy 3"),
+        (("layers", "layer"), "sparse: expected no layer"),
+        (('name = "sparse"', ""), "each with name and system"),
+    ):
+        (tmp_path / "mine.toml").write_text(MINE.replace(*change))
+        refused = compare(tmp_path / "d", str(tmp_path / "mine.toml"), "--world", "topics")
+        assert (refused.exit_code, message in refused.stderr) == (2, True), refused.stderr
+        assert refused.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

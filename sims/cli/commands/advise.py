@@ -1,0 +1,102 @@
+"""Topics or ranges for my table: which costs less, in one sentence, within two minutes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from sub2sub.errors import InputError
+from workloads.cli.common import FOLDER, json_option, print_json
+from workloads.cli.own_tables import OwnTable, table_options
+
+SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+@click.command()
+@click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--events", "published", metavar="FILE", help="Table of events; drawn from the interests if none."
+)
+@click.option(
+    "--rate", default="1/s", show_default=True, help="How often events are published: 5/s, 100/min."
+)
+@click.option(
+    "--subscribers", type=click.IntRange(10), default=200, show_default=True,
+    help="Rows of the table that are drawn at random.",
+)  # fmt: skip
+@click.option(
+    "--publish", type=click.IntRange(10), default=1000, show_default=True, help="Events to publish."
+)
+@click.option("--seed", type=click.IntRange(0), default=1, help="The first of two seeds.")
+@click.option("--out", type=FOLDER, default=Path("out/advice"), help="Folder to write to.")
+@table_options
+@json_option
+def command(
+    data: Path,
+    published: str | None,
+    rate: str,
+    subscribers: int,
+    publish: int,
+    seed: int,
+    out: Path,
+    own: OwnTable,
+    as_json: bool,
+) -> None:
+    """Topics or ranges for my table: which costs less, in one sentence, within two minutes.
+
+    \b
+    DATA has a row for each subscriber: two columns for each range, a column for each exact value or topic.
+    What was inferred is printed first; --column, --event-column and --type say it otherwise.
+      sub2sub advise orders.csv --events trades.csv --rate 5/s
+    """
+    from sims.advice.advise import able, advice
+    from sims.advice.columns import infer
+    from sims.cli.console import progress_bar
+    from sims.compare.compare import compare
+    from sims.compare.network import network_named, network_text
+    from sims.compare.plan import Plan
+    from sims.compare.worlds.ranges import fitting_bits
+    from sims.runs.folder import RunWriter
+
+    per_second = _per_second(rate)
+    found = infer(data, None if published is None else Path(published))
+    if own.columns:
+        own = replace(own, events=own.events or published)
+    else:
+        own = replace(found.own, types=own.types, form=own.form)
+        click.echo("\n".join(found.lines), err=as_json)
+    if own.events is None:
+        click.echo("events: none are given, they are drawn from the interests", err=as_json)
+    described = own.described(data)
+    world = f"ranges {described} bits={fitting_bits(str(described), subscribers, seed)}"
+    plan = Plan(
+        (world,), subscribers, publish, seeds=2, seconds=25.0, seed=seed, choosing=250, only=able(world),
+        network=network_text(network_named("log-normal")), brief=True,
+    )  # fmt: skip
+    plan.check()
+    with (
+        RunWriter.create(out, kind="compare", name="advice", seed=seed, replace=True) as writer,
+        progress_bar(f"{len(plan.units())} units", "units", quiet=as_json) as report,
+    ):
+        shutil.copy(described, out / "data.toml")
+        sentences, numbers = compare(
+            plan, writer, os.cpu_count() or 1, None, report, lambda table: [advice(table, world, per_second)]
+        )
+    if as_json:
+        print_json({"inferred": found.lines, "findings": sentences, "systems": numbers})
+        return
+    click.echo(sentences[0])
+    click.echo(f"written to {out}: costs in headline.md, a page in index.html, the experiment with its table")
+
+
+def _per_second(rate: str) -> float:
+    """Events per second."""
+    given = re.fullmatch(r"([\d.]+)\s*/\s*(s|min|h|d)", rate)
+    if given is None or float(given[1]) <= 0:
+        raise InputError(f"--rate: expected a number of events such as 5/s, 100/min, 20/h, got {rate!r}")
+    return float(given[1]) / SECONDS[given[2]]
