@@ -115,7 +115,7 @@ def _own(given: Mapping[str, Any]) -> Entrant:
         given["name"], base.system,
         Variant(layers or base.variant.layers, dissemination or base.variant.base, knobs),
     )  # fmt: skip
-    for knob in made.knobs:
+    for knob in knobs or ():
         try:
             made.at(knob)
         except TypeError as failure:
