@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from sims.compare.figures import NAMED
 from sims.rivals.base.catalogue import PLACES, RUNNABLE, entrant, entrants_of, system
 from sims.rivals.base.entrants import Compared
 from sub2sub.errors import InputError
+from workloads.charts.drawing import NAMED
 
 
 @pytest.mark.parametrize("name", PLACES)
