@@ -162,3 +162,32 @@ def test_progress_is_shown_and_changes_nothing(capsys: pytest.CaptureFixture[str
     expected = quiet.run(5).publish(events)
     for name in expected.received:
         assert np.array_equal(expected.received[name], published.received[name])
+
+
+def test_further_subscriptions_are_on_the_host_of_the_first() -> None:
+    overlay = overlay_of(6)
+    (further,) = overlay.subscribe([[0.4]], [[0.6]], by=2).tolist()
+    (changed,) = overlay.resubscribe(2, [[0.1]], [[0.2]]).tolist()
+    assert overlay.crash(further).tolist() == [further, changed]
+    assert overlay.recover(changed).tolist() == [further, changed]
+    assert overlay.leave(changed).tolist() == [further, changed]
+
+
+def test_who_changes_joins_by_others_than_those_that_change_and_is_named_to_the_overlay() -> None:
+    overlay, seen = overlay_of(8), dict[str, Any]()
+    admit, change = overlay.admit, overlay.change
+
+    def admitting(peers: Any, contacts: Any, cycle: int) -> None:
+        seen["contacts"] = overlay.population.row[contacts].tolist()
+        admit(peers, contacts, cycle)
+
+    def changing(old: Any, new: Any) -> None:
+        seen["hosts"] = [overlay.population.host[side].tolist() for side in (old, new)]
+        change(old, new)
+
+    overlay.admit, overlay.change = admitting, changing  # type: ignore[method-assign]
+    rows = overlay.resubscribe(range(1, 8), np.full((7, 1), 0.4), np.full((7, 1), 0.6))
+    assert seen["contacts"] == [0] * 7
+    assert seen["hosts"][0] == seen["hosts"][1]
+    assert sorted(seen["hosts"][0]) == list(range(1, 8))
+    assert sorted(rows.tolist()) == list(range(8, 15))
