@@ -15,9 +15,9 @@ from hierarchy.shared.live.shared_core import SharedCore, is_topical
 from hierarchy.shared.live.shared_node import SharedNode
 from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.live.virtual.faults import FURTHER
-from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, Participant
+from sub2sub.live.virtual.history import SPREAD, Fault
 from sub2sub.live.virtual.invariants import beyond
-from sub2sub.live.virtual.rings import LIMITS, RingHistory, Subscriber
+from sub2sub.live.virtual.rings import RingHistory, Subscriber
 
 PATHS = (".a", ".b", ".a.x", ".a.x.p")
 TO_ALL = CamcastRoute(c=16.0, g=1000.0)  # everybody sends to all its tables: nothing is left to chance
@@ -46,27 +46,15 @@ class SharedSubscriber(Subscriber):
             low = float(dice.randrange(0, 2000))
             self.boxes.append(([low], [low + dice.choice([10.0, 2000.0])]))
 
-    async def join(self, contact: Participant | None) -> None:
-        """Make a node, and subscribe."""
-        at = (contact.host, PORT) if contact else None
-        node = SharedNode(
-            topics(),
-            1,
-            at,
-            (self.host, PORT),
-            PERIOD * self.drift,
-            limits=LIMITS,
-            seed=self.seed(),
-            reply=2.0,
-        )
-        await node.__aenter__()
-        self.node = node
-        for number, (low, high) in enumerate(self.boxes):
-            note = self._note(number)
-            if number == 0 and self.topic is not None:
-                await node.subscribe_topic(self.topic, note)
-            else:
-                await node.subscribe(low, high, note)
+    def node_type(self, *given: Any, **named: Any) -> SharedNode:
+        """A node that knows the topics."""
+        return SharedNode(topics(), *given, **named)
+
+    async def enter(self, number: int) -> Any:
+        """Subscribe to its topic, which comes first, or to its range."""
+        if number == 0 and self.topic is not None:
+            return await self.node.subscribe_topic(self.topic, self._note(number))
+        return await super().enter(number)
 
     def cores(self) -> list[SharedCore]:
         """Its peers."""

@@ -24,6 +24,7 @@ class Subscriber(Participant):
     """A node with one or two subscriptions."""
 
     history: RingHistory
+    node_type: Any = Node
 
     def __init__(self, history: RingHistory, number: int) -> None:
         super().__init__(history, number)
@@ -41,12 +42,16 @@ class Subscriber(Participant):
         node = self.new_node((contact.host, PORT) if contact else None)
         await node.__aenter__()
         self.node = node
-        for number, (low, high) in enumerate(self.boxes):
-            self.subscribed[number] = await node.subscribe(low, high, self._note(number))
+        for number in range(len(self.boxes)):
+            self.subscribed[number] = await self.enter(number)
 
-    def new_node(self, contact: Any) -> Node:
+    async def enter(self, number: int) -> Any:
+        """Subscribe to one of its ranges."""
+        return await self.node.subscribe(*self.boxes[number], self._note(number))
+
+    def new_node(self, contact: Any) -> Any:
         """A node at this participant's address."""
-        return Node(
+        return self.node_type(
             self.history.attributes, contact, (self.host, PORT), PERIOD * self.drift,
             settings=self.history.settings, limits=LIMITS, seed=self.seed(), reply=REPLY,
         )  # fmt: skip
