@@ -43,7 +43,7 @@ def measure(workload: str, peers: int, seed: int, share: float) -> dict[str, flo
     simulation.add(Churn(share), start=BUILT)
     end = BUILT + SETTLED + MEASURED
     for cycle in range(1, end + 1):
-        simulation.execute_controls()
+        simulation.act()
         simulation.cycle = cycle
         cost = overlay.step(cycle)
         if cycle <= end - MEASURED:
