@@ -104,6 +104,19 @@ def test_the_base_environment_compiles_its_kernels_beforehand(installed: dict[st
     assert installed[""].run("python", "-m", "sub2sub", "warm").count("ready: ") == 2
 
 
+def test_data_and_the_scripts_of_the_view_come_with_the_wheel(installed: dict[str, Installed]) -> None:
+    code = """
+from importlib.resources import files
+from sub2sub import datasets
+print([datasets.load(name).subscriptions.rows for name in datasets.names()])
+print(sorted(file.name for file in (files("sub2sub.overlay") / "assets").iterdir()))
+"""
+    rows, assets = installed[""].run("python", "-c", code).splitlines()
+    assert rows == "[2000, 200, 2000]"
+    here = ROOT / "sub2sub" / "overlay" / "assets"
+    assert assets == str(sorted(file.name for file in here.iterdir()))
+
+
 @pytest.mark.parametrize(("code", "shown"), PROGRAMS, ids=range(len(PROGRAMS)))
 def test_a_program_of_the_readme_prints_what_it_shows(
     code: str, shown: str, installed: dict[str, Installed]
