@@ -2,8 +2,8 @@
 
     PYTHONPATH=. python benchmarks/churn.py [--peers 3000] [--seeds 3] [--share 0.05] [WORKLOAD ...]
 
-Publishers search for a peer that matches; an event that finds none reaches nobody. `debian` are the ranges of
-`sims/examples/debian`. Hit ratios and upkeep are means over twelve cycles.
+Publishers search for a peer that matches; an event that finds none reaches nobody. Hit ratios and upkeep are
+means over twelve cycles.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ from sub2sub.compiled.events.publishing import find_entry
 from sub2sub.peers.settings import DisseminationSettings
 from workloads import named
 
-WORKLOADS = [
-    "power-law-3", "power-law-5", "uniform-1", "uniform-2", "uniform-4", "uniform-5", "uniform-6", "debian",
-]  # fmt: skip
+WORKLOADS = ["power-law-3", "power-law-5", "uniform-1", "uniform-2", "uniform-4", "uniform-6"]
 BUILT, SETTLED, MEASURED, EVENTS = 30, 12, 12, 1000
 
 

@@ -13,7 +13,7 @@ Differences from the paper:
   at one level are over is gossiped at the next in the same round.
 - |view| R (lines 27 and 35) is the number of entries of the view. This is also correct at level 1, where a
   line is one participant, and for subsystems with fewer than R participants, which Section 5.1.2 allows. Both
-  lines as printed are settings (`hierarchy.hpmcast.settings.Reading`); Figure 8 needs line 27 as printed.
+  lines as printed are settings (`hierarchy.peers.settings.Reading`); Figure 8 needs line 27 as printed.
 - Loss and crash terms, which Figure 6 omits for simplicity, are in the number of rounds (equation 9).
 - The audience threshold D (Section 5.4.2) is not applied if no participant is interested.
 - Crashed participants are crashed from the start.
@@ -37,8 +37,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.compiled.common.trace import Trace
 from hierarchy.hpmcast.gossiping import Audience, Buffers, Counts, Rules, World, enter, gossip, publish
-from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
+from hierarchy.peers.settings import Gossip
 from sub2sub.compiled.common.network import Network
 from sub2sub.compiled.common.randomness import peer_key
 from sub2sub.compiled.machinery.compilation import kernel

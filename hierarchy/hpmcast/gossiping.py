@@ -1,4 +1,4 @@
-"""One round of one participant that has an event (hpmcast, Figure 6).
+"""One round of one participant that has an event (hpmcast, Figure 6); read `hierarchy.peers.hpmcast` first.
 
 It moves down the levels whose rounds are over, chooses F random entries of its view and sends the event to
 those that it is for. `hierarchy.hpmcast.dissemination` runs all participants, in rounds or in time, and lists
@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
+from hierarchy.peers.settings import Gossip
 from sub2sub.compiled.common.network import Faults, arrives
 from sub2sub.compiled.common.randomness import below, draw
 from sub2sub.compiled.machinery.compilation import kernel, rule

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.hpmcast.dissemination import Multicast, disseminate
-from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
+from hierarchy.peers.settings import Gossip
 from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
 

@@ -1,4 +1,4 @@
-"""The settings of CAMCAST, its memberships, and the shared overlay.
+"""The settings of CAMCAST, its memberships, the shared overlay, and hpmcast.
 
 CAMCAST, Sections 3.2, 3.5 and 6.1; the technical report (IC/2003/73), Section VII, for b. Symbols:
 p_sel = g/N is the probability that a process acts as a link to the super-community, p_a = a/z the probability
@@ -12,7 +12,8 @@ only rounding down gives Table 2 of the paper. `rounding="up"` is the other inte
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import ceil, floor, log
+from enum import Enum
+from math import ceil, floor, isfinite, log
 from typing import Literal
 
 from sub2sub.errors import InputError, require
@@ -280,3 +281,88 @@ class CamcastRoute:
 
     def __post_init__(self) -> None:
         require(self, c=0, g=1, a=1)
+
+
+class Reading(Enum):
+    """Interpretation of lines 27 and 35 of Figure 6, which multiply |view| by R at every level.
+
+    At level 1 a line of the table is one participant, so the prose (Section 5.1.2) and equation 17 contradict
+    these lines there. Above level 1 all interpretations are the same.
+    """
+
+    PROSE = "prose"
+    """The size of a level is the number of entries of its view, for rounds and for the share."""
+    LINE_27 = "line 27"
+    """The size of level 1 is multiplied by R for rounds, as line 27 is printed, but not for the share."""
+    LINES_27_AND_35 = "lines 27 and 35"
+    """The size of level 1 is multiplied by R for rounds and for the share, as both lines are printed."""
+
+
+@dataclass(frozen=True)
+class Gossip:
+    """Settings of dissemination.
+
+    Attributes
+    ----------
+    fanout : int
+        Participants chosen per round, F, before filtering. More mean fewer rounds and more messages.
+    constant : float
+        Rounds of a level in addition to Pittel's asymptote, c. The asymptote is for large systems: in
+        small ones events are lost without it.
+    loss, crash : float
+        Message loss and share of crashed participants that the number of rounds allows for.
+    audience : int
+        If fewer than this many participants of a view are interested, its first `audience` participants are
+        treated as interested, D. 0: never.
+    retries : int
+        How many times a message is repeated in its round without an acknowledgement; 0 for no
+        acknowledgements, as published.
+    reliable : int
+        The lowest level at which messages are repeated (Section 6.1.2: a more reliable protocol at the
+        highest level, where a lost message isolates whole subsystems); 1: at every level.
+    adaptive : bool
+        Estimate the share of interested participants below the highest level, and adjust it by the matches
+        (Section 6.1.1), instead of matching a whole view. It saves filtering; small audiences are inaccurate.
+    reading : Reading
+        Interpretation of lines 27 and 35 of Figure 6.
+    redundancy : int
+        R in these lines, if they are interpreted as printed.
+
+    Examples
+    --------
+    >>> Gossip(fanout=3, constant=2.0).audience
+    0
+    >>> Gossip(reading=Reading.LINE_27, redundancy=3).lowest
+    (3, 1)
+    """
+
+    fanout: int = 2
+    constant: float = 0.0
+    loss: float = 0.0
+    crash: float = 0.0
+    audience: int = 0
+    retries: int = 0
+    reliable: int = 1
+    adaptive: bool = False
+    reading: Reading = Reading.PROSE
+    redundancy: int = 1
+
+    def __post_init__(self) -> None:
+        require(self, fanout=1, audience=0, retries=0, redundancy=1, reliable=1)
+        if not isfinite(self.constant):
+            raise InputError(f"constant: expected a finite number of rounds, got {self.constant}")
+        for name, value in (("loss", self.loss), ("crash", self.crash)):
+            if not 0 <= value < 1:
+                raise InputError(f"{name}: expected a probability below 1, got {value}")
+        if self.adaptive and self.audience:
+            raise InputError("adaptive: expected audience = 0, since the threshold needs every entry matched")
+
+    @property
+    def lowest(self) -> tuple[int, int]:
+        """Factor on the size of a view of level 1 for rounds, and divisor of its share."""
+        printed = self.redundancy
+        return {
+            Reading.PROSE: (1, 1),
+            Reading.LINE_27: (printed, 1),
+            Reading.LINES_27_AND_35: (printed, printed),
+        }[self.reading]

@@ -3,7 +3,7 @@
 n = 22^3, l = 3, R = 3, F = 2, no loss, no crash, c = 0. Only the axes of the plots survive: Figure 8 shows p
 from 0.1 to 1 on an axis from 0.9982 to 1, so all plotted values are in that band.
 
-Figure 6 can be read in three ways at level 1 (`hierarchy.hpmcast.settings.Reading`), and all are run. By the
+Figure 6 can be read in three ways at level 1 (`hierarchy.peers.settings.Reading`), and all are run. By the
 prose, delivery at p = 0.1 is far lower than plotted: groups of 22 have two interested participants on
 average, and many have one; log(m p) is then 0, and there is no round of gossip. With line 27 as printed, R
 multiplies the view at level 1 as well, level 1 has more rounds, and delivery is within the paper's band. A
