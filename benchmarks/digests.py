@@ -31,8 +31,7 @@ from hierarchy.hpmcast import (
     spread_interest,
 )
 from hierarchy.hpmcast import disseminate as multicast
-from hierarchy.hpmcast.digests import DigestSettings, exchange_digests
-from hierarchy.hpmcast.media import broadcast_below
+from hierarchy.hpmcast.extensions import DigestSettings, broadcast_below, exchange_digests
 from hierarchy.membership import CommunityOverlay, Flooding, SemiStructured, Structured, Unstructured
 from hierarchy.shared import CamcastRoute, SharedOverlay
 from hierarchy.topics import NestedRanges, TopicTree

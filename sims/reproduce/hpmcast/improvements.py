@@ -4,12 +4,12 @@ n = 22^3, l = 3, R = 3, F = 2, c = 0, Figure 6 by the prose, where small audienc
 interested, with and without a fifth of the messages lost.
 
 - *Digests* (Section 5.4.1): after dissemination, identifiers of events are gossiped, and missing events are
-  requested (`hierarchy.hpmcast.digests`).
+  requested (`hierarchy.hpmcast.extensions`).
 - *Estimated share* (Section 6.1.1): a level's share of interested entries by equation 19 from the true p,
   which no participant knows; and *adjusted share*: estimated from the level above by equation 19 and adjusted
   by the entries that match, which every participant can compute (`Gossip.adaptive`).
 - *Broadcast below* (Section 6.1.2): another medium at level 1, a broadcast in each group
-  (`hierarchy.hpmcast.media`). The paper says that it could be used, without a result: the bound is ours.
+  (`hierarchy.hpmcast.extensions`). The paper says that it could be used, without a result: the bound is ours.
 - *Acknowledged above* (Section 6.1.2): a more reliable protocol at the highest level, at which messages are
   acknowledged and repeated up to twice; also, for comparison, at every level.
 - *Audience* (Section 5.4.2): the paper's own choice, D = 10, for comparison.
@@ -25,8 +25,7 @@ import pandas as pd
 
 from hierarchy.hpmcast import Gossip, disseminate, spread_interest
 from hierarchy.hpmcast.analysis import Regular
-from hierarchy.hpmcast.digests import DigestSettings, exchange_digests
-from hierarchy.hpmcast.media import broadcast_below
+from hierarchy.hpmcast.extensions import DigestSettings, broadcast_below, exchange_digests
 from sims.reproduce.claims import OURS, Claims, mean_interval, observed, stated
 from sims.reproduce.hpmcast.trials import hierarchy
 from sims.reproduce.reproduction import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hierarchy.hpmcast import Gossip, Population, disseminate, exact_knowledge, spread_interest
-from hierarchy.hpmcast.digests import DigestSettings, exchange_digests
+from hierarchy.hpmcast.extensions import DigestSettings, exchange_digests
 from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hierarchy.hpmcast import Condensation, Gossip, Population, disseminate, exact_knowledge, spread_interest
-from hierarchy.hpmcast.media import broadcast_below
+from hierarchy.hpmcast.extensions import broadcast_below
 from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
 
