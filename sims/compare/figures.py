@@ -144,7 +144,14 @@ def fault_charts(table: pd.DataFrame, world: str) -> list[Chart]:
             mean, low, high = np.array([ends(cell) for cell in found]).T * 100
             x = [100 * fault[axis] for fault in faults]
             series.append(
-                Series(system, x, mean, low=low, high=np.minimum(high, 100), **dressed(table, system))
+                Series(
+                    system,
+                    x,
+                    mean,
+                    low=np.maximum(low, 0),
+                    high=np.minimum(high, 100),
+                    **dressed(table, system),
+                )
             )
         labels = f"% of the {title}", "% of subscribers reached"
         charts.append(Chart(title.capitalize(), *labels, series, top=102))

@@ -136,7 +136,9 @@ def _bars(axes: Axes, chart: Chart, series: Series, number: int, bars: Sequence[
         spot, away = ((np.nan_to_num(end), at), (5, 0)) if chart.across else ((at, end), (0, 3))
         align = {"va": "center"} if chart.across else {"ha": "center", "va": "bottom"}
         size = 8 if len(bars) < 5 else 6
-        axes.annotate(text, spot, away, textcoords="offset points", fontsize=size, **align)  # type: ignore[arg-type]
+        zero = chart.across and not value > 0  # is off a logarithmic axis
+        frame: Any = ("axes fraction", "data") if zero else "data"
+        axes.annotate(text, spot, away, frame, textcoords="offset points", fontsize=size, **align)  # type: ignore[arg-type]
 
 
 def _refer(axes: Axes, reference: Reference) -> None:
@@ -161,12 +163,15 @@ def _refer(axes: Axes, reference: Reference) -> None:
 
 
 def _scale(axes: Axes, chart: Chart) -> None:
+    from matplotlib.ticker import LogFormatter
+
     for axis, logarithmic in (("x", chart.log_x), ("y", chart.log_y)):
         if logarithmic:
             axes.set(**{f"{axis}scale": "log"})
             own = axes.xaxis if axis == "x" else axes.yaxis
             own.set_major_formatter("{x:g}")
-            own.set_minor_formatter("")
+            own.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))  # few, on a short axis
+            axes.tick_params("both", which="minor", labelsize=8)
     if chart.nines:
         _nines(axes)
     if chart.linear:
