@@ -46,7 +46,7 @@ class Publish:
     >>> low = np.random.default_rng(1).random((100, 2)) * 0.7
     >>> controls = [(Schedule(at=20), Crash(0.2)), (Schedule(at=20), Publish([[0.5, 0.5], [0.3, 0.4]]))]
     >>> simulation = Simulation(Overlay.of(low, low + 0.3, seed=1), controls)
-    >>> simulation.run(20)
+    >>> simulation.run(21)
     >>> simulation.tables["publish"][0]["dropped"] > 0
     True
     """

@@ -97,7 +97,7 @@ def fitting_bits(workload: str, n: int, seed: int, events: int = 200) -> int:
     Examples
     --------
     >>> fitting_bits("uniform-1", 300, seed=1)
-    8
+    10
     """
     exact = _exact(workload, n, events, seed)
     low, high = exact.axis

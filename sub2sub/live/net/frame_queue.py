@@ -76,7 +76,7 @@ class Unheard:
     >>> for second in (0, 5, 6, 7):
     ...     unheard.note(Posted(bytes([second])), now=second)
     >>> [posted.data for posted in unheard.take(now=9.5)]  # the others are too old, or too many
-    [b'\x07']
+    [b'\\x07']
     """
 
     def __init__(self, limits: Limits) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,6 +13,8 @@ from click.testing import CliRunner, Result
 from sims.cli.app import main
 
 TINY = ["--subscribers", "80", "--events", "6", "--seeds", "2", "--processes", "1", "--choosing", "6"]
+PAGE = (Path(__file__).parents[3] / "docs" / "compare.md").read_text(encoding="utf-8")
+(MINE,) = re.findall(r"```toml\n(\[\[variants.*?)```", PAGE, re.DOTALL)
 
 
 def compare(out: Path, *options: str) -> Result:
@@ -55,15 +58,6 @@ class Mine(Sub2Sub):
     refused = compare(tmp_path / "d", "--system", "strange:System")
     assert refused.exit_code == 2
     assert "--allow strange" in refused.stderr
-
-
-MINE = """\
-[[variants]]
-name = "sparse"
-system = "gossipsub"
-layers = { D = 4, D_lo = 3, D_hi = 8, D_out = 1 }
-knobs = [{ D_lazy = 3 }, { retries = 2 }]
-"""
 
 
 def test_variants_of_ones_own_are_a_file_of_data(tmp_path: Path) -> None:

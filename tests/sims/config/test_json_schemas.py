@@ -31,6 +31,7 @@ SHOWN = [
     for path in (*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md")
     for number, text in enumerate(re.findall(r"```toml\n(.*?)```", path.read_text(), re.DOTALL))
     if "--8<--" not in text  # a file that the site shows
+    if "[[variants]]" not in text  # of a comparison: read in tests/sims/compare/test_command.py
 ]
 
 
