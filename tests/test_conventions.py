@@ -38,7 +38,6 @@ TREES = {path: ast.parse(path.read_text()) for path in MODULES}
 # Rooms that are still to be divided, and how many files they have today.
 STILL_FULL = {
     "sims/cli/commands": 13,
-    "sims/compare": 13,
     "sims/report": 15,
     "sims/reproduce/sub2sub": 22,
 }

@@ -13,7 +13,6 @@ import tomlkit
 from sims.compare.figures import figures
 from sims.compare.findings import findings
 from sims.compare.markdown import headline
-from sims.compare.page import write_page
 from sims.compare.plan import Plan
 from sims.compare.run import run_units
 from sims.compare.summary import facts
@@ -42,16 +41,19 @@ def compare(
     processes: int,
     spark: Spark,
     progress: Callable[[int, int], None],
-    first: Callable[[pd.DataFrame], list[str]] | None = None,
+    first: Callable[[pd.DataFrame], str] | None = None,
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """Run the missing units of a plan; write tables, figures and page; return findings and numbers.
+    """Run the missing units of a plan; write tables and figures; return findings and numbers.
 
-    `first` has sentences on the table that stand before the findings.
+    `first` says in a sentence what stands before the findings.
     """
     units = plan.units()
     writer.write_settings(
         tomlkit.dumps(
-            {"compare": {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(plan).items()}}
+            {
+                "title": "What a topic costs, what a range costs",
+                "compare": {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(plan).items()},
+            }
         )
     )
     folder = writer.path / "units"
@@ -59,9 +61,9 @@ def compare(
     table = cells(gather(units, folder, reasons))
     table.attrs["rule"] = Rule.of(plan.rule)
     writer.write_table("compare", {name: table[name].to_numpy() for name in table})
-    sentences = [*(first(table) if first else []), *findings(table), *_roundings(plan)]
+    sentences = [*([first(table)] if first else []), *findings(table), *_roundings(plan)]
     writer.write_text("headline.md", headline(table, plan) + "\n")
     writer.write_text("finding.txt", "\n".join(sentences) + "\n")
-    drawn = [(writer.write_figure(name, fig), caption) for name, caption, fig in figures(table)]
-    write_page(writer.path / "index.html", table, plan, sentences, drawn)
+    for name, figure in figures(table):
+        writer.write_figure(name, figure)
     return sentences, facts(table)

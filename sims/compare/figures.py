@@ -38,32 +38,27 @@ FRONTIER_WORDS = (
     "Each line is a system, each point one of its settings (fan-out, shortcuts); settings that cost more and "
     "reach no more are left out. Better is higher and further to the left."
 )
-COSTS_WORDS = (
-    "Costs under the first fault of the rule, at the working points. A system in brackets does not deliver "
-    "what the rule asks: its costs are those of the setting that delivers most."
-)
 
 
-def figures(table: pd.DataFrame) -> Iterator[tuple[str, str, Figure]]:
-    """All figures with their names and captions; drawn one after the other."""
+def figures(table: pd.DataFrame) -> Iterator[tuple[str, Figure]]:
+    """All figures with their names; drawn one after the other."""
     worlds = [str(world) for world in dict.fromkeys(table.world)]
     for world in (world for world in worlds if not is_between(world)):
         slug = world.replace(" ", "-").replace("/", "-")
         sheets = {
-            "frontier": (Sheet([frontier_chart(table, world, *fault) for fault in FRONTIER]), FRONTIER_WORDS),
-            "costs": (Sheet(cost_charts(table, world), columns=2), COSTS_WORDS),
-            "faults": (Sheet(fault_charts(table, world)), "Hit ratio at the working points, under faults."),
-            "budget": (Sheet([budget_chart(table, world)]), "Upkeep and events against the rate of events."),
+            "frontier": Sheet([frontier_chart(table, world, *fault) for fault in FRONTIER]),
+            "costs": Sheet(cost_charts(table, world), columns=2),
+            "faults": Sheet(fault_charts(table, world)),
+            "budget": Sheet([budget_chart(table, world)]),
         }
-        for name, (sheet, caption) in sheets.items():
+        for name, sheet in sheets.items():
             with drawn(sheet) as figure:
-                yield f"{name}-{slug}", f"{world}: {caption}", figure
+                yield f"{name}-{slug}", figure
     if len(family_in(table)) > 1:
         known = set(table.metric[table["mean"].notna()])
         charts = [family_chart(table, name) for name, metric in COSTS.items() if metric in known]
         with drawn(Sheet(charts, columns=3)) as figure:
-            caption = "From pure topics (t = 0) to free ranges (t = 1), at the working points, no faults."
-            yield "family", caption, figure
+            yield "family", figure
 
 
 def dressed(table: pd.DataFrame, system: str) -> dict[str, Any]:

@@ -16,7 +16,6 @@ import pandas as pd
 from markupsafe import Markup
 
 from sims.compare.figures import (
-    COST,
     COSTS,
     budget_chart,
     family_chart,
@@ -24,7 +23,7 @@ from sims.compare.figures import (
     frontier_chart,
     stress_label,
 )
-from sims.compare.summary import cost, ends, family_in, is_between, systems_in, value, working_point
+from sims.compare.summary import cost, ends, family_in, is_between, rule_of, systems_in, value, working_point
 from sims.compare.worlds import WORKING, Rule, world_options
 from sims.report.cells import Cell, share_text, table_html
 from sims.report.charts import figure_html
@@ -36,6 +35,11 @@ from workloads.charts.chart import Chart
 CRASHED = 0.3  # share of crashed peers in the summary table
 COLUMNS = 6  # of the costs, which fit beside each other
 NEEDED = ("world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high")
+HOW = (
+    "Every system gets the same subscribers, the same events in the same order from the same publishers, the "
+    "same crashed peers and the same rate of loss, and is billed for its own upkeep. What each system knows "
+    "and how each cost is counted: docs/compare.md."
+)
 _STUDENT_OF_TWO = 12.7062047  # 0.975 quantile of Student's t with one degree of freedom
 
 
@@ -45,8 +49,7 @@ def add_comparison(page: Page, source: Source) -> None:
     if table is None:
         return
     worlds = _worlds(table)
-    headlines = (f"- {_headline(table, world)}" for world in worlds if not is_between(world))
-    page.heading("Costs compared").finding("\n".join(headlines))
+    page.heading("Costs compared").finding(*_findings(source)).aside(HOW)
     stresses = _stresses(table)
     selects = {
         "World": [world_label(world) for world in worlds],
@@ -108,6 +111,8 @@ def _table(source: Source) -> pd.DataFrame | None:
     if found is None:
         return None
     table = found.to_pandas()
+    if rule := source.settings().get("compare", {}).get("rule"):
+        table.attrs["rule"] = Rule.of(rule)
     if "seeds" in table:
         # Student's interval of two values is 13 times as wide as their distance, so the values are shown.
         both = table.seeds == 2
@@ -117,6 +122,12 @@ def _table(source: Source) -> pd.DataFrame | None:
             table["mean"][both] + reach,
         )
     return table
+
+
+def _findings(source: Source) -> list[str]:
+    """The sentences that the command printed."""
+    file = source.path / "finding.txt"
+    return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
 
 def _interval(table: pd.DataFrame) -> str:
@@ -132,26 +143,6 @@ def _worlds(table: pd.DataFrame) -> list[str]:
 def _stresses(table: pd.DataFrame) -> list[tuple[float, float]]:
     found = table[table.metric == "hit_ratio"][["loss", "crashed"]].drop_duplicates()
     return sorted(map(tuple, found.to_numpy().tolist()), key=lambda pair: (pair[1], pair[0]))
-
-
-def _headline(table: pd.DataFrame, world: str) -> str:
-    """Name the cheapest systems that deliver enough with some messages lost."""
-    costs = {}
-    systems = systems_in(table, world)
-    for system in systems:
-        point = working_point(table, world, system)
-        if point is not None and point.reached:
-            costs[system] = (ends(cost(table, world, system, COST))[0], point.knob)
-    start = f"**{world_label(world)}**: "
-    if not costs:
-        return f"{start}none of {len(systems)} systems delivers {Rule()}."
-    first, *others = sorted(costs, key=lambda system: costs[system][0])
-    text = (
-        f"{start}**{first}** ({costs[first][1]}) needs the fewest bytes per delivery, "
-        f"**{costs[first][0]:,.0f}**, of the {len(costs)} of {len(systems)} systems that deliver "
-        f"{Rule()}"
-    )
-    return text + (f"; next is {others[0]} with {costs[others[0]][0]:,.0f}." if others else ".")
 
 
 def _summary(table: pd.DataFrame, world: str) -> Markup:
@@ -174,8 +165,9 @@ def _summary(table: pd.DataFrame, world: str) -> Markup:
         if unable is not None and unable.note:
             notes.append(f"{system}: {unable.note}.")
     caption = (
-        f"{world_label(world)}: each system at its working point, the cheapest setting that reaches "
-        f"{Rule()} (else the one that then reaches most). Costs with {WORKING}; ± spans {_interval(table)}."
+        f"{world_label(world)}: each system at its working point, the cheapest setting that delivers "
+        f"{rule_of(table)} (else the one that then delivers most). Costs with {WORKING}; ± spans "
+        f"{_interval(table)}."
     )
     html = table_html(rows, caption, fit=True, name=f"summary {world}")
     return html + Markup("").join(Markup('<p class="aside">{}</p>').format(note) for note in notes)

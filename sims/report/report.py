@@ -112,14 +112,7 @@ def _title(sources: Sources) -> str:
     if len(sources) > 1:
         return f"{len(sources)} results"
     ((name, source),) = sources.items()
-    return str(source.settings().get("title") or _heading(source) or name)
-
-
-def _heading(source: Source) -> str:
-    """Return the title of a comparison."""
-    text = source.path / "compare.md"
-    first = text.read_text(encoding="utf-8", errors="replace").partition("\n")[0] if text.exists() else ""
-    return first.removeprefix("# ") if first.startswith("# ") else ""
+    return str(source.settings().get("title") or name)
 
 
 def _subtitle(sources: Sources) -> str:

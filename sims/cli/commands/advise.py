@@ -61,6 +61,7 @@ def command(
     from sims.compare.network import network_named, network_text
     from sims.compare.plan import Plan
     from sims.compare.worlds.ranges import fitting_bits
+    from sims.report.report import report
     from sims.runs.folder import RunWriter
 
     per_second = _per_second(rate)
@@ -81,12 +82,13 @@ def command(
     plan.check()
     with (
         RunWriter.create(out, kind="compare", name="advice", seed=seed, replace=True) as writer,
-        progress_bar(f"{len(plan.units())} units", "units", quiet=as_json) as report,
+        progress_bar(f"{len(plan.units())} units", "units", quiet=as_json) as progress,
     ):
         shutil.copy(described, out / "data.toml")
         sentences, numbers = compare(
-            plan, writer, os.cpu_count() or 1, None, report, lambda table: [advice(table, world, per_second)]
+            plan, writer, os.cpu_count() or 1, None, progress, lambda table: advice(table, world, per_second)
         )
+    report([out]).write(out / "index.html")
     if as_json:
         print_json({"inferred": found.lines, "findings": sentences, "systems": numbers})
         return

@@ -146,6 +146,7 @@ def command(
     from sims.compare.network import network_named, network_text
     from sims.compare.plan import Plan, worlds_of
     from sims.compare.worlds.ranges import BITS
+    from sims.report.report import report
     from sims.runs.folder import RunWriter
     from sims.runs.memory import refuse_too_large_systems
     from workloads.folder.tables import is_table
@@ -167,9 +168,10 @@ def command(
     with (
         RunWriter.create(out, kind="compare", name="compare", seed=seed, replace=True) as writer,
         where.session() as spark,
-        progress_bar(f"{len(plan.units())} units", "units", quiet=quiet or as_json or headline) as report,
+        progress_bar(f"{len(plan.units())} units", "units", quiet=quiet or as_json or headline) as progress,
     ):
-        sentences, numbers = compare(plan, writer, processes or os.cpu_count() or 1, spark, report)
+        sentences, numbers = compare(plan, writer, processes or os.cpu_count() or 1, spark, progress)
+    report([out]).write(out / "index.html")
     if as_json:
         print_json({"findings": sentences, "systems": numbers})
         return

@@ -7,7 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
+import tomlkit
 
+from sims.compare.worlds import Rule
 from sims.report.report import report
 from tests.sims.report import browser
 from tests.sims.report.tables import save_table
@@ -33,20 +35,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = ["world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high", "seeds", "note"]
     path = tmp_path_factory.mktemp("compare")
     save_table(path, "compare", dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
-    (path / "compare.md").write_text("# Costs\n\nLong sentences.\n")
+    (path / "finding.txt").write_text("Where interests are topics, rings cost more.\n<b>Ranges</b>: less.\n")
+    rule = Rule(good=0.9).text()
+    (path / "experiment.toml").write_text(tomlkit.dumps({"title": "Costs", "compare": {"rule": rule}}))
     (path / "manifest.json").write_text('{"format": 1, "kind": "compare", "name": "c", "state": "done"}')
     return path
 
 
-def test_the_page_opens_with_the_cheapest_that_is_reliable(folder: Path) -> None:
+def test_the_page_opens_with_what_the_command_found(folder: Path) -> None:
     page = report([folder])
     html = page.html()
     assert page.title == "Costs"
     found = html[html.index('<div class="finding">') :]
-    assert "<strong>cheap</strong> (k 1) needs the fewest bytes per delivery, <strong>3</strong>" in found
-    assert "of the 2 of 3 systems" in found  # the poor one is cheapest, and does not deliver
-    assert "next is dear with 18" in found
+    assert "Where interests are topics, rings cost more." in found
+    assert "&lt;b&gt;Ranges&lt;/b&gt;: less." in found
     assert html.index("finding") < html.index("figure class") < html.index("<table")
+
+
+def test_settings_are_chosen_by_the_rule_of_the_comparison(folder: Path) -> None:
+    html = report([folder]).html()
+    assert "the cheapest setting that delivers 90 % with 5 % loss" in html
+    dear, *_ = re.findall(r"<tr>\s*<t[hd][^>]*>dear</t[hd]>.*?</tr>", html, re.DOTALL)
+    assert "k 1" in dear  # by the usual rule it is k 2
 
 
 def test_there_is_a_chart_for_each_world_and_fault(folder: Path) -> None:
