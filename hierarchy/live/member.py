@@ -43,7 +43,6 @@ from sub2sub.peers.draws import Dice
 
 MOST = 256  # entries of a view; (c + 1) ln n are far fewer
 FEW_LINKS = 4  # up to so many, a member that renews through a gateway also links to its server
-SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "renew", "beat")
 
 
 class Member:
@@ -145,8 +144,8 @@ class Member:
         yield from self.believe_goodbyes(dice)
         yield from self.drop_silent(dice)
         yield from self.seeking.ask(self.is_lost(), self.cycle, dice)
-        for turn in SCAMP_TURNS:
-            yield from getattr(self, turn)(dice)
+        for turn in (self.see_whether_due, self.renew, self.drop_expired, self.renew, self.beat):
+            yield from turn(dice)
         if self.settings.scamp.indirection:  # otherwise no request walks along links
             self.scamp.normalise_weights()
             yield from self.scamp.weigh()

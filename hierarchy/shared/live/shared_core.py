@@ -13,9 +13,9 @@ Whether a subscription is a topic's is the last bit of its sequence ID: so every
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from hierarchy.peers.router import STREAM as ROUTING
 from hierarchy.peers.router import forward
@@ -76,9 +76,6 @@ class SharedCore(Core):
     """
 
     settings: SharedCoreSettings
-    turns: ClassVar[tuple[str, ...]] = (
-        "send_again", "meet_near", "meet_points", "probe", "meet_ring", "keep_tables", "shuffle",
-    )  # fmt: skip
 
     def __init__(self, own: Descriptor, deliver: Any, settings: Any = None, **clock: Any) -> None:
         super().__init__(own, deliver, settings or SharedCoreSettings(), **clock)
@@ -108,6 +105,11 @@ class SharedCore(Core):
         """Everybody in any view or table."""
         told = (link.peer for table in self.tables.tell() for link in table)
         return [*super().known(), *told, *(link.peer.address for link in self.points.view)]
+
+    def turns(self) -> Iterable[Callable[[Draws], list[m.Send]]]:
+        """What it does once a cycle, in this order."""
+        near, probe, ring, shuffle = super().turns()
+        return self.send_again, near, self.meet_points, probe, ring, self.keep_tables, shuffle
 
     def send_again(self, draws: Draws) -> list[m.Send]:
         """Send events again that could not be sent: a connection may have broken, and its peer be there."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import START, Clock
@@ -66,8 +65,6 @@ class Core:
     ----------
     random, near, ring : CyclonPeer, VicinityPeer, RingPeer
         The peer in each layer.
-    turns : tuple of str
-        Methods called once a cycle, in this order.
     counts : Counter
         Events delivered, duplicates, spam; messages that failed and that were ignored; and others.
 
@@ -79,8 +76,6 @@ class Core:
     >>> [type(send.message).__name__ for send in core.tick(Dice)]
     ['Near', 'Probe', 'Shuffle']
     """
-
-    turns: ClassVar[tuple[str, ...]] = ("meet_near", "probe", "meet_ring", "shuffle")
 
     def __init__(
         self,
@@ -144,9 +139,13 @@ class Core:
         """
         self.clock.tick()
         sends = self.give_up()
-        for turn in self.turns:
-            sends += getattr(self, turn)(draws)
+        for turn in self.turns():
+            sends += turn(draws)
         return sends + self.recovery.tick(self.settings.patience * self.clock.unit)
+
+    def turns(self) -> Iterable[Callable[[Draws], list[m.Send]]]:
+        """What it does once a cycle, in this order."""
+        return self.meet_near, self.probe, self.meet_ring, self.shuffle
 
     def give_up(self) -> list[m.Send]:
         """Let exchanges and events fail whose answers are overdue."""
