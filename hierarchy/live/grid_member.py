@@ -224,7 +224,7 @@ class GridMember(Member):
         tables faster than meetings fill them. Tables of members keep the peer until a search brings others:
         right after a partition messages fail without being sent, and nobody else may have it in a table.
         """
-        if self.suspects.is_silent_again(to.id):
+        if self.suspects.is_silent_again(to.id, self.cycle):
             self.grid.peer.forget(to.id)
             if not self.keeps_scamp and to in self.known():
                 self._search_in = self.cycle

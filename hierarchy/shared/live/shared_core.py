@@ -229,7 +229,7 @@ class SharedCore(Core):
 
     def _silent(self, peer: Descriptor) -> None:
         """Note that a peer did not answer; the second time, forget it."""
-        if self.suspects.is_silent_again(peer.id):
+        if self.suspects.is_silent_again(peer.id, self.now):
             self.tables.fail(peer, self.now)
 
     def _ask_next(self) -> list[m.Send]:

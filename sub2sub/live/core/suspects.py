@@ -1,4 +1,7 @@
-"""Suspected peers: since connections break, a peer counts as silent only if it fails to answer twice."""
+"""Suspected peers: since connections break, a peer counts as silent only if it fails to answer twice.
+
+Questions that are overdue at the same moment went the same way, and count once.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +14,26 @@ class Suspects:
     Examples
     --------
     >>> suspects = Suspects()
-    >>> suspects.is_silent_again(7), suspects.is_silent_again(7)
-    (False, True)
-    >>> suspects.is_silent_again(8)
+    >>> [suspects.is_silent_again(7, now) for now in (1, 1, 2)]
+    [False, False, True]
+    >>> suspects.is_silent_again(8, now=1)
     False
     >>> suspects.heard_from(8)
-    >>> suspects.is_silent_again(8)
+    >>> suspects.is_silent_again(8, now=2)
     False
     """
 
     def __init__(self) -> None:
-        self._ids: dict[int, None] = {}
+        self._ids: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._ids)
 
-    def is_silent_again(self, id: int) -> bool:
-        """Note that a peer did not answer; return whether it did not answer the last time either."""
-        if id in self._ids:
+    def is_silent_again(self, id: int, now: int) -> bool:
+        """Note that a peer did not answer; return whether it did not answer some time before either."""
+        if self._ids.setdefault(id, now) != now:
             del self._ids[id]
             return True
-        self._ids[id] = None
         if len(self._ids) > MOST:
             del self._ids[next(iter(self._ids))]
         return False

@@ -56,6 +56,11 @@ def test_an_event_is_sent_again_while_its_receiver_is_backed_off_from() -> None:
     assert not live_through("semi-structured", 8900245)[0].violations
 
 
+def test_questions_that_are_overdue_together_are_one_silence() -> None:
+    """Found by a longer search: the only other member left a table as soon as a partition was over."""
+    assert not live_through("shared", 8900441)[0].violations
+
+
 def test_a_publisher_asks_a_silent_node_only_once() -> None:
     """Found by a longer search: two peers of a dead node were asked twice each, for more than 6 cycles."""
     assert not live_through("sub2sub", 4000070)[0].violations

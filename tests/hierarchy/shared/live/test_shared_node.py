@@ -159,9 +159,9 @@ def test_ids_are_bound_to_certificates_and_say_whether_a_subscription_is_a_topic
 def test_peers_that_were_silent_once_are_remembered_within_bounds() -> None:
     suspects = Suspects()
     for id in range(5000):
-        assert not suspects.is_silent_again(id)
-    assert not suspects.is_silent_again(9999)
-    assert suspects.is_silent_again(9999)
+        assert not suspects.is_silent_again(id, now=1)
+    assert not suspects.is_silent_again(9999, now=1)
+    assert suspects.is_silent_again(9999, now=2)
     assert len(suspects) <= 1024
 
 
