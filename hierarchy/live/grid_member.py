@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from hierarchy.live.grid import ANNOUNCE, ENTER, SEARCH, STEPS, Grid
 from hierarchy.live.member import Member
@@ -87,7 +88,7 @@ class GridMember(Member):
         self._known = 1.0  # members of the community, as the last search found
         self._searches: dict[int, _Search] = {}
         self._across: Counter[int] = Counter()  # searches in a row without an answer, by the level to cross
-        self.suspects = Suspects()
+        self.suspects, self._failures = Suspects(), count()
         self._unheard: Counter[int] = Counter()  # checks of contacts, until they answer or it is in
 
     def join(self, contact: Contact | None, dice: Dice) -> Sends:
@@ -224,7 +225,7 @@ class GridMember(Member):
         tables faster than meetings fill them. Tables of members keep the peer until a search brings others:
         right after a partition messages fail without being sent, and nobody else may have it in a table.
         """
-        if self.suspects.is_silent_again(to.id, self.cycle):
+        if self.suspects.is_silent_again(to.id, next(self._failures)):
             self.grid.peer.forget(to.id)
             if not self.keeps_scamp and to in self.known():
                 self._search_in = self.cycle
