@@ -14,8 +14,9 @@ not. A member that nobody answers asks the gateways for another contact.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import ceil, floor, log
 
 from hierarchy.live.failures import Copies, Liveness, Seeking, Unsent
@@ -144,12 +145,15 @@ class Member:
         yield from self.believe_goodbyes(dice)
         yield from self.drop_silent(dice)
         yield from self.seeking.ask(self.is_lost(), self.cycle, dice)
-        for turn in (self.see_whether_due, self.renew, self.drop_expired, self.renew, self.beat):
-            yield from turn(dice)
+        yield from chain.from_iterable(turn(dice) for turn in self.scamp_turns())
         if self.settings.scamp.indirection:  # otherwise no request walks along links
             self.scamp.normalise_weights()
             yield from self.scamp.weigh()
             yield from self.scamp.answer_weights(since=self.cycle - 2)
+
+    def scamp_turns(self) -> Sequence[Callable[[Dice], Sends]]:
+        """What SCAMP does once a cycle, in this order."""
+        return self.see_whether_due, self.renew, self.drop_expired, self.renew, self.beat
 
     def count(self, dice: Dice) -> Sends:
         """Take part in the census, and have SCAMP keep views of the right size."""

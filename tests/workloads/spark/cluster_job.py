@@ -60,6 +60,11 @@ if __name__ == "__main__":
             for job in tracker.getJobIdsForGroup()
             for stage in tracker.getJobInfo(job).stageIds
         ]
-        lost["tasks ran twice"] = any(stage.numFailedTasks for stage in stages if stage)
+        lost["tasks ran twice"] = any(
+            # A stage that is tried once more has an attempt of its own, without the failures before it.
+            stage.numFailedTasks or stage.currentAttemptId
+            for stage in stages
+            if stage
+        )
         (folder / "lost.json").write_text(json.dumps(lost))
         parquet.write_table(table, folder / "rings.parquet")

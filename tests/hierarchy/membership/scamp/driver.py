@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hierarchy.live.member import SCAMP_TURNS, Member
+from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
 from hierarchy.peers.contacts import Contact, Sends
 from hierarchy.peers.scamp import BALANCE, BEAT, JOIN, LEAVE, REFILL, RENEW, STREAM
@@ -84,11 +84,11 @@ class Driver:
                 self.carry(i, self.nodes[i].join(self.contacts[i], dice), dice)
         renewing, beating = key.of_peer(RENEW), key.of_peer(BEAT)
         keys = renewing, renewing, beating, key.of_peer(REFILL).of_peer(RENEW), beating
-        for turn, own in zip(SCAMP_TURNS, keys, strict=True):
-            self.renewing = turn == "renew"
+        for number, own in enumerate(keys):
             for i in live:
-                dice = own.of_peer(i)
-                self.carry(i, getattr(self.nodes[i], turn)(dice), dice)
+                dice, turn = own.of_peer(i), self.nodes[i].scamp_turns()[number]
+                self.renewing = turn.__name__ == "renew"
+                self.carry(i, turn(dice), dice)
         if self.settings.indirection:
             self.balance(live, cycle, key.of_peer(BALANCE))
         return self.messages
