@@ -12,22 +12,40 @@ import pytest
 
 import sub2sub
 
+ROOT = Path(sub2sub.__file__).parent.parent
+
+
+def _modules(stub: Path) -> dict[str, str]:
+    found = re.findall(r"^from (\S+) import \w+ as (\w+)$", stub.read_text(), re.MULTILINE)
+    return {name: module for module, name in found}
+
+
+MODULE_OF = _modules(ROOT / "sub2sub" / "__init__.pyi")
+
 
 @pytest.mark.parametrize("name", sub2sub.__all__)
 def test_every_public_name_is_that_of_its_module(name: str) -> None:
-    module = import_module(f"sub2sub.{sub2sub._MODULE_OF[name]}")
-    assert getattr(sub2sub, name) is getattr(module, name)
+    assert getattr(sub2sub, name) is getattr(import_module(MODULE_OF[name]), name)
 
 
 def test_all_that_is_found_on_first_use_is_listed() -> None:
-    assert sorted(sub2sub._MODULE_OF) == sorted(sub2sub.__all__) == dir(sub2sub)
+    assert sorted({*MODULE_OF} - {"__version__"}) == sub2sub.__all__ == dir(sub2sub)
+
+
+@pytest.mark.parametrize("stub", [*ROOT.glob("*/__init__.pyi"), *ROOT.glob("*/*/__init__.pyi")], ids=str)
+def test_what_a_package_passes_on_is_what_its_list_for_type_checkers_says(stub: Path) -> None:
+    package = import_module(".".join(stub.parent.relative_to(ROOT).parts))
+    listed = _modules(stub)
+    assert sorted({*listed} - {"__version__"}) == package.__all__
+    assert [n for n, module in listed.items() if n in package.__all__
+            and getattr(package, n) is not getattr(import_module(module), n)] == []  # fmt: skip
 
 
 def test_every_public_name_is_in_the_reference() -> None:
-    pages = (Path(__file__).parents[2] / "docs" / "api").glob("*.md")
+    pages = (ROOT / "docs" / "api").glob("*.md")
     listed = {name for page in pages for name in re.findall(r"^::: (\S+)$", page.read_text(), re.MULTILINE)}
-    modules = {name: f"sub2sub.{sub2sub._MODULE_OF[name]}" for name in sub2sub.__all__}
-    assert [name for name in modules if not {modules[name], f"{modules[name]}.{name}"} & listed] == []
+    found = {name for name in sub2sub.__all__ if {MODULE_OF[name], f"{MODULE_OF[name]}.{name}"} & listed}
+    assert [name for name in sub2sub.__all__ if name not in found] == []
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
@@ -37,6 +55,5 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_importing_the_library_does_not_wait_for_numba() -> None:
     code = "import sys, sub2sub; print([name for name in ('numba', 'numpy') if name in sys.modules])"
-    root = Path(sub2sub.__file__).parent.parent
-    run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

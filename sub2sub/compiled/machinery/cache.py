@@ -86,7 +86,8 @@ def _modules(text: str, package: tuple[str, ...]) -> Iterator[str]:
 @cache
 def _files(root: Path, module: str) -> frozenset[Path]:
     place = root.joinpath(*module.split("."))
-    return frozenset(path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file())
+    files = (place.with_suffix(".py"), place / "__init__.py", place / "__init__.pyi")
+    return frozenset(path for path in files if path.is_file())
 
 
 @cache

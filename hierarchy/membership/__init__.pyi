@@ -1,0 +1,14 @@
+from hierarchy.compiled.pgrid.layer import Found as Found
+from hierarchy.compiled.pgrid.layer import PGrid as PGrid
+from hierarchy.compiled.scamp.layer import Scamp as Scamp
+from hierarchy.membership.flooding import Flooding as Flooding
+from hierarchy.membership.gateways import Gateways as Gateways
+from hierarchy.membership.interface import Membership as Membership
+from hierarchy.membership.overlay import CommunityOverlay as CommunityOverlay
+from hierarchy.membership.semi_structured import OverlayFinder as OverlayFinder
+from hierarchy.membership.semi_structured import SemiStructured as SemiStructured
+from hierarchy.membership.structured import Structured as Structured
+from hierarchy.membership.transport import SimulatedTransport as SimulatedTransport
+from hierarchy.membership.unstructured import Unstructured as Unstructured
+from hierarchy.peers.settings import PGridSettings as PGridSettings
+from hierarchy.peers.settings import ScampSettings as ScampSettings
