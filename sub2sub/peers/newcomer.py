@@ -1,8 +1,10 @@
 """A newcomer that asks for its ring neighbours at once: the readable form of `sub2sub.compiled.ring.joining`.
 
 `next` returns the peer to ask, `answered` and `silent` take the result, until no peer is left to ask. An
-answer contains all links of a peer: its proximity, random and ring links, in this order. The simulator asks
-one peer after the other. Live peers ask several at once after the walk, as answers take time.
+answer contains all links of a peer: its proximity, random and ring links, in this order. The newcomer and
+each peer that answers also take one another as proximity links (`VicinityPeer.meet`), which is up to the
+driver. The simulator asks one peer after the other. Live peers ask several at once, once they know a
+neighbour, as answers take time.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Iterable
 from sub2sub.peers.descriptors import Descriptor, Link
 from sub2sub.peers.ring import RingPeer
 
-WALK = 20  # peers asked on the walk to one that overlaps, at most
+LEAST = 20  # peers asked, at least, as far as it hears of so many
 ASKS = 400  # peers asked in all, at most
 KNOWN = 4096  # peers that a newcomer remembers
 
@@ -31,8 +33,6 @@ class Newcomer:
 
     Attributes
     ----------
-    walking : bool
-        Whether it is still searching for a peer that overlaps.
     under_way : int
         Questions that wait for an answer, counted by a driver that asks several at once.
 
@@ -53,7 +53,8 @@ class Newcomer:
         self.known: dict[int, Descriptor] = {}
         self.asked: set[int] = set()
         self.gone: set[int] = set()
-        self.walking, self.under_way = True, 0
+        self.under_way = 0
+        self._not_considered: list[Descriptor] = []
         self._hear_of([*contacts, *(each.peer for each in ring.in_order())])
 
     def next(self) -> Descriptor | None:
@@ -64,49 +65,39 @@ class Newcomer:
         return peer
 
     def _next(self) -> Descriptor | None:
-        if self.walking and len(self.asked) < WALK:
-            waiting = [peer for id, peer in self.known.items() if id not in self.asked]
-            if waiting:
-                # The first contact first.
-                return min(waiting, key=self.ring.own.squared_distance) if self.asked else waiting[0]
-        if self.walking:
-            self._end_walk()
+        if not self.asked:  # the first contact first
+            return next(iter(self.known.values()), None)
         if len(self.asked) < ASKS:
             for each in self.ring.in_order():
                 if each.peer.id not in self.asked:
                     return each.peer
+        if len(self.asked) < LEAST:
+            waiting = (peer for id, peer in self.known.items() if id not in self.asked)
+            return min(waiting, key=self.ring.own.squared_distance, default=None)
         return None
 
     def answered(self, peer: Descriptor, links: Iterable[Descriptor]) -> None:
         """Take the answer of a peer: the peers that it knows."""
-        new = self._hear_of(links)
-        if self.walking:
-            if self.ring.own.overlaps(peer):
-                self._end_walk()
-            return
+        self._hear_of(links)
         if peer.id in self.ring.view:
             self.ring.view[peer.id].met = self.now
-        self._consider(new)
+        self._consider()
 
     def silent(self, peer: Descriptor) -> None:
         """Note that a peer did not answer."""
         self.gone.add(peer.id)
         self.ring.tombstones.set(peer.id, self.now)
-        if not self.walking and peer.id in self.ring.view:
+        if peer.id in self.ring.view:
             self.ring.remove(peer.id, self.now)
-            self._consider(self.known.values())
+            self._not_considered = list(self.known.values())  # peers that it hid may be needed now
+        self._consider()
 
-    def _end_walk(self) -> None:
-        self.walking = False
-        self._consider(self.known.values())
-
-    def _hear_of(self, peers: Iterable[Descriptor]) -> list[Descriptor]:
-        new = []
+    def _hear_of(self, peers: Iterable[Descriptor]) -> None:
         for peer in peers:
             if peer.id not in self.known and peer.id != self.ring.own.id and len(self.known) < KNOWN:
                 self.known[peer.id] = peer
-                new.append(peer)
-        return new
+                self._not_considered.append(peer)
 
-    def _consider(self, peers: Iterable[Descriptor]) -> None:
+    def _consider(self) -> None:
+        peers, self._not_considered = self._not_considered, []
         self.ring.consider([Link(peer, self.now) for peer in peers if peer.id not in self.gone], self.now)

@@ -163,6 +163,18 @@ class VicinityPeer:
         """Accept the links of the reply."""
         self._accept(received, now, BACK, dice)
 
+    def meet(self, peer: Descriptor, now: int) -> None:
+        """Keep a newcomer that asks, or a peer that answers one, if it is among the nearest."""
+        for place, link in enumerate(self.view):
+            if link.peer.id == peer.id:
+                self.view[place] = Link(link.peer, max(link.stamp, now))
+                return
+        gaps = self.gaps()
+        if len(self.view) < self.settings.view:
+            self.view.append(Link(peer, now))
+        elif self.gap_to(peer) < (worst := max(gaps)):
+            self.view[gaps.index(worst)] = Link(peer, now)
+
     def fail(self, partner: Descriptor) -> None:
         """Drop a partner that did not answer, if it is still there."""
         for place, link in enumerate(self.view):

@@ -1,11 +1,14 @@
 """Joining at once: a newcomer asks for its ring neighbours instead of waiting for gossip to find them.
 
 Not in Sub-2-Sub, whose newcomers know one random peer and gossip like all others. They then need 16 cycles to
-find their neighbours, and miss most events until then. Here a newcomer first walks to a peer whose
-subscription overlaps its own, as a publisher walks to a match (`sub2sub.compiled.events.publishing`): it asks
-its contact for its links, then the nearest of the peers named, and so on. Then it asks the peers that Figure
-3 selects for it, one after the other, until it has asked all of them. A peer that is asked answers with all
-its links. If it overlaps the newcomer and needs it, it accepts the newcomer.
+find their neighbours, and miss most events until then. Here a newcomer asks its contact for its links, then
+the peers that Figure 3 selects for it among all those that it has heard of. While there are none, it asks the
+nearest one, as a publisher walks to a match (`sub2sub.compiled.events.publishing`); and if it has asked all
+its neighbours, and fewer than `LEAST` peers, it goes on with the nearest others: where few subscriptions
+overlap, none of its neighbours need know the other ones. A peer that is asked answers with all its links. If
+it overlaps the newcomer and needs it, it accepts the newcomer. The two also become proximity links of one
+another, if they are near enough. Gossip would take ten cycles to give a newcomer its place there, and
+newcomers and publishers find their way by these links.
 
 A question also verifies a peer: one that does not answer is removed, and the peers that it hid are considered
 again. All this happens in the newcomer's first cycle, and its messages are counted. A contact that has joined
@@ -38,7 +41,7 @@ from sub2sub.compiled.ring_views.pool import MET, PEER, STAMP, get, place_of, pu
 from sub2sub.compiled.ring_views.scratch import prepare
 from sub2sub.compiled.ring_views.tombstones import set_tombstone
 from sub2sub.compiled.ring_views.view import remove
-from sub2sub.peers.newcomer import ASKS, KNOWN, WALK
+from sub2sub.peers.newcomer import ASKS, KNOWN, LEAST
 
 STRANGER, HEARD_OF, ANSWERED, SILENT = range(4)  # what a newcomer knows of a peer
 MESSAGES, FAILED, LINKS = range(3)
@@ -51,14 +54,16 @@ class Asked(NamedTuple):
     known: NDArray[np.int64]  # (KNOWN,) peers in the order in which it heard of them
     size: NDArray[np.int64]  # (1,) their number
     state: NDArray[np.int8]  # (n,) of each peer; all are `STRANGER` before and after each newcomer
+    met: NDArray[np.int64]  # (ASKS,) those that answered, in the order of their answers
     counts: NDArray[np.int64]  # messages, questions without an answer, links in answers
 
 
 def new_asked(n: int) -> Asked:
     """Working memory for the newcomers of a population."""
     return Asked(
-        np.empty(KNOWN, np.int64), np.zeros(1, np.int64), np.zeros(n, np.int8), np.zeros(3, np.int64)
-    )
+        np.empty(KNOWN, np.int64), np.zeros(1, np.int64), np.zeros(n, np.int8), np.empty(ASKS, np.int64),
+        np.zeros(3, np.int64),
+    )  # fmt: skip
 
 
 @rule
@@ -149,54 +154,50 @@ def _introduce_newcomer(pool, labels, newcomer, peer, settings, step, probes):
 
 
 @rule
-def _first_not_asked(pool, newcomer, asked):
-    for place in range(pool.size[newcomer]):
-        if asked.state[get(pool, newcomer, PEER, place)] == HEARD_OF:
-            return np.int64(place)
-    return np.int64(-1)
+def _next_to_ask(pool, boxes, newcomer, d, asked, asks):
+    """The ring neighbour to ask next, or the nearest other peer; -1 for none."""
+    if asks < ASKS:
+        for place in range(pool.size[newcomer]):
+            if asked.state[get(pool, newcomer, PEER, place)] == HEARD_OF:
+                return np.int64(get(pool, newcomer, PEER, place))
+    return _nearest(boxes, newcomer, d, asked) if asks < LEAST else np.int64(-1)
 
 
 @hot
 def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcomer, contact):
-    """Let a newcomer join through `contact`; return how many peers it asked.
+    """Let a newcomer join through `contact`; return how many peers answered, written to `asked.met`.
 
     Others may have accepted it already.
     """
-    d, asks = step.own.witness.shape[0], 0
+    d, asks, answers, considered = step.own.witness.shape[0], 0, 0, np.int64(0)
     prepare(pool, labels, newcomer, step.own)
     asked.size[0] = 0
     _hear_of(asked, newcomer, contact)
     for place in range(pool.size[newcomer]):
         _hear_of(asked, newcomer, get(pool, newcomer, PEER, place))
     peer = np.int64(contact)
-    while peer >= 0 and asks < WALK:
+    while peer >= 0:
         asks += 1
-        if _ask(pool, feeds, probes, newcomer, peer, asked):
+        answered = _ask(pool, feeds, probes, newcomer, peer, asked)
+        place = place_of(pool, newcomer, peer)
+        if answered:
+            asked.met[answers] = peer
+            answers += 1
+            if place >= 0:
+                put(pool, newcomer, MET, place, settings.cycle)
             if box_distance(boxes, newcomer, peer, d) < 0.0:
                 _introduce_newcomer(pool, labels, newcomer, peer, settings, step, probes)
-                break
         else:
             set_tombstone(pool, newcomer, peer, settings.cycle)
-        peer = _nearest(boxes, newcomer, d, asked)
-    considered = np.int64(0)
-    while True:
+            if place >= 0:
+                remove(pool, labels, newcomer, place, settings, step.own)
+                considered = np.int64(0)  # peers that it hid may be needed now
         _consider_known(pool, labels, boxes, newcomer, considered, settings, step, probes, asked)
         considered = asked.size[0]
-        place = _first_not_asked(pool, newcomer, asked)
-        if place < 0 or asks == ASKS:
-            break
-        asks += 1
-        peer = get(pool, newcomer, PEER, place)
-        if _ask(pool, feeds, probes, newcomer, peer, asked):
-            put(pool, newcomer, MET, place, settings.cycle)
-            _introduce_newcomer(pool, labels, newcomer, peer, settings, step, probes)
-        else:
-            set_tombstone(pool, newcomer, peer, settings.cycle)
-            remove(pool, labels, newcomer, place, settings, step.own)
-            considered = np.int64(0)  # peers that it hid may be needed now
+        peer = _next_to_ask(pool, boxes, newcomer, d, asked, asks)
     for k in range(asked.size[0]):
         asked.state[asked.known[k]] = STRANGER
-    return asks
+    return answers
 
 
 @hot

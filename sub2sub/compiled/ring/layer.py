@@ -72,6 +72,7 @@ from sub2sub.compiled.ring_views.pool import (
 )
 from sub2sub.compiled.ring_views.shadow import UNKNOWN
 from sub2sub.compiled.ring_views.thread_space import StepSpace
+from sub2sub.compiled.vicinity.layer import Vicinity
 from sub2sub.peers.descriptors import DESCRIPTOR, HEADER, RANGE
 from sub2sub.peers.draws import cycle_key
 from sub2sub.peers.newcomer import ASKS, KNOWN
@@ -275,15 +276,17 @@ class Ring:
             self._changed = np.concatenate([self._changed, np.stack([old, new], axis=1).astype(np.int64)])
 
     def _join_newcomers(self, settings: StepSettings, probes: Probes) -> None:
-        """Let newcomers ask for their neighbours."""
+        """Let newcomers ask for their neighbours, and take those that answer as proximity links."""
         waiting, feeds = np.flatnonzero(self._contact >= 0), self._feeds()
         self._asked.counts[:] = 0
         for newcomer in waiting[probes.faults.alive[waiting] == 1]:
             self._space.make_space_to_join(2 * ASKS, KNOWN)
-            join_ring(
+            answers = join_ring(
                 self.pool, self.labels.boxes, self.scaled, feeds, settings, probes, self._space.threads[0],
                 self._asked, newcomer, self._contact[newcomer],
             )  # fmt: skip
+            if isinstance(self.vicinity, Vicinity):
+                self.vicinity.meet(int(newcomer), self._asked.met[:answers], settings.cycle)
         self._contact[waiting] = -1
 
     def _links_per_message(self, cycle: int, network: Network, mentioned: Feeds) -> float:

@@ -56,6 +56,7 @@ from sub2sub.compiled.vicinity.rules import (
     NONE,
     Known,
     Ranked,
+    displace,
     drop,
     keep_nearest,
     near_enough,
@@ -250,6 +251,28 @@ def _take_turns(views, boxes, settings, faults, key, scratch, peers, counts, fee
         _exchange_all(views, boxes, settings, faults, key, scratch, peers, counts)
 
 
+@rule
+def _take(i, q, views, boxes, settings, received):
+    """Let i keep a link to q: fresher than the one it has, in a free place, or instead of a farther one."""
+    row, place = views.links[i], place_of(views.links[i], q)
+    if place >= 0:
+        row[place] = max(row[place], link(q, settings.cycle))
+        return
+    received.words[0], received.gaps[0] = link(q, settings.cycle), proximity(boxes, i, q, settings.tie)
+    views.size[i], views.worst[i], _ = displace(
+        Ranked(row, views.gaps[i]), np.int64(views.size[i]), settings.room, views.worst[i], received,
+        np.int64(1),
+    )  # fmt: skip
+
+
+@hot
+def _meet(views, boxes, settings, scratch, newcomer, others):
+    """Let a newcomer and each of the others keep a link to one another, if they are near enough."""
+    for k in range(others.shape[0]):
+        _take(newcomer, others[k], views, boxes, settings, scratch.there)
+        _take(others[k], newcomer, views, boxes, settings, scratch.there)
+
+
 def _new_scratch() -> _Scratch:
     return _Scratch(*(Ranked(np.empty(SCRATCH, np.int64), np.empty(SCRATCH, np.float32)) for _ in range(3)))
 
@@ -315,14 +338,10 @@ class Vicinity(LayerBase):
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer exchange proximity links once."""
-        given, cyclon, faults, n = self.settings, self.cyclon, network.faults(), self.size.size
-        oldest_allowed = cycle - given.max_age if given.max_age else 0
-        settings = StepSettings(given.view, given.shuffle, int(given.tie), oldest_allowed, cycle)
-        partner = np.empty(n, np.int32)
+        faults, n = network.faults(), self.size.size
+        settings, partner = self._settings(cycle), np.empty(n, np.int32)
         self._sent[:] = 0
-        views = _Views(
-            self.view, self.gaps, self.worst, self.size, cyclon.view, cyclon.size, partner, self._sent
-        )
+        views = self._views(partner)
         key = cycle_key(self.seed, STREAM, cycle)
         counts = np.zeros((threads(), LANES64), np.int64)  # a cache line for each thread
         scratch = [_new_scratch() for _ in range(threads())]
@@ -340,6 +359,22 @@ class Vicinity(LayerBase):
         exchange_in_waves(partner, turn(feeding=False))
         messages, size = (int(spent.sum()) for spent in self.spent())
         return {"messages": messages, "failed": int(counts[:, 0].sum()), "bytes": size}
+
+    def meet(self, newcomer: int, others: NDArray[np.int64], cycle: int) -> None:
+        """Let a newcomer and each of the others keep a link to one another, if they are near enough."""
+        views = self._views(np.empty(0, np.int32))
+        _meet(views, self.boxes, self._settings(cycle), _new_scratch(), newcomer, others)
+
+    def _settings(self, cycle: int) -> StepSettings:
+        given = self.settings
+        oldest_allowed = cycle - given.max_age if given.max_age else 0
+        return StepSettings(given.view, given.shuffle, int(given.tie), oldest_allowed, cycle)
+
+    def _views(self, partner: NDArray[np.int32]) -> _Views:
+        below = self.cyclon
+        return _Views(
+            self.view, self.gaps, self.worst, self.size, below.view, below.size, partner, self._sent
+        )
 
     def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Messages and bytes of the last cycle, by peer."""

@@ -28,6 +28,7 @@ from sub2sub.peers.descriptors import Descriptor, Link
 from sub2sub.peers.draws import Dice
 from sub2sub.peers.forwarding import STREAM as EVENTS
 from sub2sub.peers.forwarding import Forwarder, Views
+from sub2sub.peers.newcomer import Newcomer
 from sub2sub.peers.publisher import nearest_to
 from sub2sub.peers.ring import STREAM as RING
 from sub2sub.peers.ring import RingPeer, skips_turn
@@ -300,6 +301,8 @@ class Core:
             case m.NearBack(_, links):
                 self.near.finish(self._few(links), self.now, draws(VICINITY))
             case m.RingBack() | m.Probed():
+                if isinstance(exchange.asker, Newcomer):
+                    self.near.meet(exchange.partner, self.now)
                 return self.ring_exchanges.finish(exchange, message)
             case m.Lacking():
                 return self.recovery.finish(exchange, message)
@@ -330,6 +333,7 @@ class Core:
         if isinstance(message, m.Ring):
             return self.ring_exchanges.answer(message)
         if isinstance(message, m.Seek):
+            self.near.meet(message.sender, self.now)
             return self.ring_exchanges.answer_newcomer(message)
         return self.ring_exchanges.hear_of(message.sender)
 

@@ -38,7 +38,7 @@ class RingExchanges:
     Attributes
     ----------
     questions : int
-        Peers that a newcomer asks at once after its walk.
+        Peers that a newcomer asks at once, when it has a neighbour.
     searches : bool
         Whether it searches as soon as an answer comes (`RingPeer.is_searching`).
     """
@@ -166,9 +166,9 @@ class RingExchanges:
         return self._search()
 
     def _ask(self, newcomer: Newcomer) -> list[m.Send]:
-        """Ask as many peers as a newcomer may at once: on its walk one, whose answer leads to the next."""
+        """Ask as many peers as a newcomer may at once: without a neighbour one, which leads to the next."""
         sends = []
-        while newcomer.under_way < (1 if newcomer.walking else self.questions):
+        while newcomer.under_way < (self.questions if self.ring.view else 1):
             peer = newcomer.next()
             if peer is None:
                 break

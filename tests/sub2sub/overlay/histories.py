@@ -48,6 +48,11 @@ class History:
         contacts[0] = -1
         return contacts
 
+    def meeting(self, cycle: int) -> tuple[int, NDArray[np.int64]]:
+        """A newcomer, and others that answer it."""
+        newcomer, *others = np.random.default_rng([self.seed, cycle]).permutation(self.n)[:6]
+        return int(newcomer), np.array(others, np.int64)
+
     def apply_faults(self, cycle: int, network: Network) -> NDArray[np.int64]:
         """Change the network as the history says; the peers that join anew in this cycle."""
         some = np.arange(self.n) % 4 == 1

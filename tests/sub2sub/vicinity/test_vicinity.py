@@ -37,7 +37,9 @@ def run(history: History) -> Iterator[tuple[int, Vicinity, Network, dict[str, in
         for each in (cyclon, layer):
             each.join(fresh, history.contacts()[fresh], cycle)
         cyclon.step(cycle, network)
-        yield cycle, layer, network, dict(layer.step(cycle, network))
+        counts = dict(layer.step(cycle, network))
+        layer.meet(*history.meeting(cycle), cycle)
+        yield cycle, layer, network, counts
 
 
 @settings(max_examples=120)
@@ -55,6 +57,10 @@ def test_the_kernel_decides_as_its_peer_does(history: History) -> None:
                 engine.join(number)
         below.step(cycle, network)
         cost = engine.step(cycle, network)
+        newcomer, others = history.meeting(cycle)
+        for other in others.tolist():
+            engine.peers[newcomer].meet(population[other], cycle)
+            engine.peers[other].meet(population[newcomer], cycle)
         assert counts == {
             "messages": cost.messages,
             "failed": cost.failed,
