@@ -26,11 +26,11 @@ CLOSE = 1.05  # the ratio up to which costs are called equal if their intervals 
 
 
 def findings(table: pd.DataFrame) -> list[str]:
-    """A sentence for each kind of world in the table: topics, ranges, the family between."""
+    """A sentence for each world of topics or ranges in the table, and one for the family between."""
     worlds = list(dict.fromkeys(table.world))
     kinds = {kind: [w for w in worlds if w.split(" ")[0] == kind] for kind in ("topics", "ranges", "between")}
     sentences = [_topics(table, world) for world in kinds["topics"]]
-    sentences.append(_ranges(table, kinds["ranges"]))
+    sentences += [_ranges(table, world) for world in kinds["ranges"]]
     if len(kinds["between"]) > 1:
         sentences.append(_between(table, kinds["between"]))
     return [sentence for sentence in sentences if sentence]
@@ -133,25 +133,22 @@ def _from_which_rate(table: pd.DataFrame, world: str, costs: dict[str, pd.Series
     return f"; with upkeep, rings cost less in bytes {', '.join(parts)}" if parts else ""
 
 
-def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
-    parts = []
-    for world in worlds:
-        name, rings = short_name(world), _cell(table, world, RINGS, COST)
-        if rings is None:
-            if why := _lacking(table, world, RINGS):
-                parts.append(f"on {name} rings are not shown to deliver {rule_of(table)} ({why})")
-            continue
-        part = f"on {name} rings take {_shown(rings)} bytes per delivery"
-        if (spam := _cell(table, world, RINGS, "spam_per_event")) is not None:
-            part += f" and send {f'{_shown(spam)} an event as' if spam['mean'] > 0 else 'no'} spam"
-        for system, words in ((ENCLOSING, "one enclosing topic"), (COVER, "an exact cover")):
-            part += _instead(table, world, system, words, rings)
-        others = {
-            s: cell for s in systems_in(table, world) if (cell := _cell(table, world, s, COST)) is not None
-        }
-        others.pop(BOUND, None)
-        parts.append(part + _from_which_rate(table, world, others))
-    return "Where interests are ranges, " + "; ".join(parts) + "." if parts else ""
+def _ranges(table: pd.DataFrame, world: str) -> str:
+    name, rings = short_name(world), _cell(table, world, RINGS, COST)
+    if rings is None:
+        why = _lacking(table, world, RINGS)
+        lacking = (
+            f"Where interests are ranges, on {name} rings are not shown to deliver {rule_of(table)} ({why})."
+        )
+        return lacking if why else ""
+    text = f"Where interests are ranges, on {name} rings take {_shown(rings)} bytes per delivery"
+    if (spam := _cell(table, world, RINGS, "spam_per_event")) is not None:
+        text += f" and send {f'{_shown(spam)} an event as' if spam['mean'] > 0 else 'no'} spam"
+    for system, words in ((ENCLOSING, "one enclosing topic"), (COVER, "an exact cover")):
+        text += _instead(table, world, system, words, rings)
+    others = {s: cell for s in systems_in(table, world) if (cell := _cell(table, world, s, COST)) is not None}
+    others.pop(BOUND, None)
+    return text + _from_which_rate(table, world, others) + "."
 
 
 def _instead(table: pd.DataFrame, world: str, system: str, words: str, rings: pd.Series) -> str:

@@ -18,6 +18,7 @@ from sims.report.templates import asset
 from workloads.charts.chart import Chart, Series
 
 DIGITS = 6
+_TONES = {"faint": "grey", "black": "bound"}  # by the style of a series; others are in colour
 _SCRIPTS = ("scales", "svg", "draw", "pointer", "figures")
 
 
@@ -57,6 +58,8 @@ def _described(series: Series, number: int) -> dict[str, Any]:
         "label": series.label, "shape": series.shape, "look": number if series.look is None else series.look,
         "x": _numbers(series.x), "y": _numbers(series.y),
     }  # fmt: skip
+    if series.style in _TONES:
+        found["tone"] = _TONES[series.style]
     if series.low is not None and series.high is not None:
         found |= {"low": _numbers(series.low), "high": _numbers(series.high)}
     return found | ({"names": list(series.names)} if series.names is not None else {})

@@ -16,6 +16,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from sims.compare.figures import (
+    COST,
     COSTS,
     budget_chart,
     family_chart,
@@ -23,6 +24,7 @@ from sims.compare.figures import (
     frontier_chart,
     stress_label,
 )
+from sims.compare.findings import BOUND, RINGS
 from sims.compare.summary import cost, ends, family_in, is_between, rule_of, systems_in, value, working_point
 from sims.compare.worlds import WORKING, Rule, world_options
 from sims.report.cells import Cell, share_text, table_html
@@ -30,9 +32,10 @@ from sims.report.charts import figure_html
 from sims.report.html import Page
 from sims.report.sources import Source
 from sims.report.sweeps import mean_cell
-from workloads.charts.chart import Chart
+from workloads.charts.chart import Chart, Series
 
 CRASHED = 0.3  # share of crashed peers in the summary table
+COLOURED = 4  # systems; the others are grey until they are pointed at
 COLUMNS = 6  # of the costs, which fit beside each other
 NEEDED = ("world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high")
 HOW = (
@@ -49,20 +52,27 @@ def add_comparison(page: Page, source: Source) -> None:
     if table is None:
         return
     worlds = _worlds(table)
-    page.heading("Costs compared").finding(*_findings(source)).aside(HOW)
+    page.heading("Costs compared")
     stresses = _stresses(table)
     selects = {
         "World": [world_label(world) for world in worlds],
         "Fault": [stress_label(*stress) for stress in stresses],
     }
-    pointing = f" Pointing at a line shows {_interval(table)}."
+    pointing = (
+        f" In colour: rings, and the {COLOURED - 1} others that take the fewest bytes at working points. "
+        f"Point at a line or at a name, or click it, to bring it forward with {_interval(table)}."
+    )
+    fronts = {world: _front(table, world) for world in worlds}
     charts = (
-        _titled(frontier_chart(table, world, *stress), world, "Cost against reliability", pointing)
+        _titled(
+            frontier_chart(table, world, *stress), world, fronts[world], "Cost against reliability", pointing
+        )
         for world, stress in product(worlds, stresses)
     )
     usual = (WORKING.loss, WORKING.crashed)
     first = stresses.index(usual) if usual in stresses else 0
     page.choices(selects, (figure_html(page, chart) for chart in charts), (0, first))
+    page.finding(*_findings(source)).aside(HOW)
     page.heading("Summary")
     page.choices({"World": selects["World"]}, (_summary(table, world) for world in worlds))
 
@@ -74,11 +84,14 @@ def add_comparison_details(page: Page, source: Source) -> None:
         return
     worlds = _worlds(table)
     names = [world_label(world) for world in worlds]
+    fronts = {world: _front(table, world) for world in worlds}
     with page.fold("Reliability under faults"):
-        page.choices({"World": names}, (_faults(page, table, world) for world in worlds))
+        page.choices({"World": names}, (_faults(page, table, world, fronts[world]) for world in worlds))
     plain = [world for world in worlds if not is_between(world)]
     if plain:
-        budgets = (figure_html(page, _titled(budget_chart(table, world), world)) for world in plain)
+        budgets = (
+            figure_html(page, _titled(budget_chart(table, world), world, fronts[world])) for world in plain
+        )
         with page.fold("All messages against the rate of events"):
             page.choices({"World": [world_label(world) for world in plain]}, budgets)
     if len(family_in(table)) > 1:
@@ -173,12 +186,39 @@ def _summary(table: pd.DataFrame, world: str) -> Markup:
     return html + Markup("").join(Markup('<p class="aside">{}</p>').format(note) for note in notes)
 
 
-def _titled(chart: Chart, world: str, what: str = "", more: str = "") -> Chart:
-    """A chart that says which world it shows."""
+def _front(table: pd.DataFrame, world: str) -> list[str]:
+    """Return the systems in colour: rings, then the cheapest of those that deliver, one of each family."""
+
+    def order(system: str) -> tuple[bool, bool, float]:
+        point, price = working_point(table, world, system), ends(cost(table, world, system, COST))[0]
+        return system != RINGS, point is None or not point.reached, np.nan_to_num(price, nan=np.inf)
+
+    families: dict[str, str] = {}
+    for system in sorted(systems_in(table, world), key=order):
+        if system != BOUND:
+            families.setdefault(system.partition(",")[0], system)
+    return list(families.values())[:COLOURED]
+
+
+def _toned(series: Series, front: list[str]) -> Series:
+    """Give one of a few systems a colour; paint others grey, and the bound as what it is."""
+    if series.label == BOUND:
+        return replace(series, label=f"{BOUND} (a bound, no protocol)", style="black")
+    if series.label in front:
+        return replace(series, look=front.index(series.label))
+    return replace(series, style="faint")
+
+
+def _titled(chart: Chart, world: str, front: list[str], what: str = "", more: str = "") -> Chart:
+    """A chart that says which world it shows, with some systems in colour; these come first in its legend."""
     title = f"{what}: {world_label(world)}, {chart.title}" if what else f"{chart.title}: {world_label(world)}"
-    return replace(chart, title=title, caption=chart.caption + more)
+    series = sorted(
+        (_toned(series, front) for series in chart.series),
+        key=lambda series: (bool(series.style), series.style, series.look if not series.style else 0),
+    )
+    return replace(chart, title=title, caption=chart.caption + more, series=series)
 
 
-def _faults(page: Page, table: pd.DataFrame, world: str) -> Markup:
-    charts = (figure_html(page, _titled(chart, world)) for chart in fault_charts(table, world))
+def _faults(page: Page, table: pd.DataFrame, world: str, front: list[str]) -> Markup:
+    charts = (figure_html(page, _titled(chart, world, front)) for chart in fault_charts(table, world))
     return Markup('<div class="charts">{}</div>').format(Markup("").join(charts))

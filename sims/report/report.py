@@ -49,8 +49,8 @@ def report(paths: Iterable[Path], title: str | None = None, megabytes: float = M
     hero = next(iter(CURVES)) if all(source.has_table("rings") for source in sources.values()) else None
     parts: list[Callable[[Page, Sources], None]] = [
         partial(add_overlays, megabytes=megabytes),  # plays as soon as it is seen
-        sections.add_finding,
         sections.add_comparisons,
+        sections.add_finding,
         sections.add_sweeps,
         sections.add_claims,
         sections.add_side_by_side,

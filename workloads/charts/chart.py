@@ -38,7 +38,7 @@ class Series:
         In figures: colour, marker and dashes by their names, instead of those of `look`.
     style : {"", "plain", "thin", "faint", "open", "black", "band"}
         In figures: as it is, a line without markers, a thin one, paler, dashed with open markers, in black,
-        its interval alone.
+        its interval alone. In the page a faint one is grey, and a black one a bound.
     """
 
     label: str

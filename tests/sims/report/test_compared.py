@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tomlkit
@@ -14,13 +15,20 @@ from sims.report.report import report
 from tests.sims.report import browser
 from tests.sims.report.tables import save_table
 
-HITS = {"dear": {"k 1": 0.98, "k 2": 1.0}, "cheap": {"k 1": 0.995, "k 2": 1.0}, "poor": {"k 1": 0.5}}
-COSTS = {"dear": 9.0, "cheap": 3.0, "poor": 1.0}
+HITS = {
+    "dear": {"k 1": 0.98, "k 2": 1.0}, "cheap": {"k 1": 0.995, "k 2": 1.0}, "poor": {"k 1": 0.5},
+    "matching tree": {"k 1": 1.0}, "cheap, slow": {"k 1": 0.995}, "other": {"k 1": 0.995},
+    "sub2sub": {"k 1": 0.995},
+}  # fmt: skip
+COSTS = {
+    "dear": 9.0, "cheap": 3.0, "poor": 1.0, "matching tree": 0.5, "cheap, slow": 4.0, "other": 10.0,
+    "sub2sub": 20.0,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three systems in two worlds, with and without loss."""
+    """A few systems in two worlds, with and without loss."""
     rows = []
     for world in ("topics", "ranges uniform-2"):
         for system, knobs in HITS.items():
@@ -42,14 +50,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_page_opens_with_what_the_command_found(folder: Path) -> None:
+def test_the_page_shows_the_chart_and_then_what_the_command_found(folder: Path) -> None:
     page = report([folder])
     html = page.html()
     assert page.title == "Costs"
     found = html[html.index('<div class="finding">') :]
     assert "Where interests are topics, rings cost more." in found
     assert "&lt;b&gt;Ranges&lt;/b&gt;: less." in found
-    assert html.index("finding") < html.index("figure class") < html.index("<table")
+    assert html.index("figure class") < html.index('class="finding"') < html.index("<table")
 
 
 def test_settings_are_chosen_by_the_rule_of_the_comparison(folder: Path) -> None:
@@ -59,13 +67,17 @@ def test_settings_are_chosen_by_the_rule_of_the_comparison(folder: Path) -> None
     assert "k 1" in dear  # by the usual rule it is k 2
 
 
-def test_there_is_a_chart_for_each_world_and_fault(folder: Path) -> None:
+def _charts(folder: Path) -> list[dict[str, Any]]:
     html = report([folder]).html()
     texts = re.findall(r'<script type="application/json">(\{"title":"Cost against.*?)</script>', html)
-    charts = [json.loads(text) for text in texts]
+    return [json.loads(text) for text in texts]
+
+
+def test_there_is_a_chart_for_each_world_and_fault(folder: Path) -> None:
+    charts = _charts(folder)
     assert len(charts) == 6
     assert charts[1]["title"] == "Cost against reliability: Topics, 5 % of the messages lost"
-    (dear, *_) = charts[0]["series"]
+    (dear,) = (series for series in charts[0]["series"] if series["label"] == "dear")
     assert (dear["label"], dear["x"], dear["y"], dear["names"]) == (
         "dear",
         [9, 18],
@@ -73,6 +85,18 @@ def test_there_is_a_chart_for_each_world_and_fault(folder: Path) -> None:
         ["k 1", "k 2"],
     )
     assert charts[0]["yScale"] == "nines"
+
+
+def test_rings_and_the_three_cheapest_that_deliver_are_in_colour_and_a_bound_is_none_of_them(
+    folder: Path,
+) -> None:
+    for chart in _charts(folder):
+        tones = {series["label"]: series.get("tone") or series["look"] for series in chart["series"]}
+        assert tones == {
+            "sub2sub": 0, "cheap": 1, "dear": 2, "other": 3, "cheap, slow": "grey", "poor": "grey",
+            "matching tree (a bound, no protocol)": "bound",
+        }  # fmt: skip
+        assert list(tones)[:4] == ["sub2sub", "cheap", "dear", "other"]
 
 
 @pytest.mark.skipif(browser.missing(), reason=browser.REASON)
@@ -83,6 +107,17 @@ def test_one_choice_of_the_world_changes_chart_and_table(folder: Path, tmp_path:
         tab = browser.Tab(started, file)
         chart, table = (tab.page.locator(f".choices {part}:visible").first for part in ("h4", "caption"))
         assert "Topics, 5 %" in chart.inner_text()
+        figure = tab.page.locator(".choices > div:not([hidden]) figure").first
+        poor = figure.locator(".entry", has_text="poor")
+        stroke = "e => getComputedStyle(e.querySelector('.point')).fill"
+        curve = figure.locator(f"[data-series='{poor.get_attribute('data-entry')}']")
+        grey = curve.evaluate(stroke)
+        poor.click()
+        assert curve.evaluate(stroke) != grey
+        assert curve.evaluate("e => e.matches(':last-child')")
+        assert figure.locator("[data-series].faint").count() == len(HITS) - 1
+        (bound,) = figure.locator("[data-series]:has(.bound)").all()
+        assert bound.locator(".point").count() == 0
         assert tab.page.locator(".choices > div:not([hidden]) svg .series").count() >= 3
         tab.page.locator("select[name=World]").first.select_option(label="Ranges (uniform-2)")
         assert "Ranges (uniform-2), 5 %" in chart.inner_text()

@@ -209,11 +209,24 @@ def test_charts_are_drawn_and_tell_their_values(tab: browser.Tab) -> None:
     assert chart.locator("details tbody tr").count() == 15
 
 
-def test_a_curve_hides_by_its_name_and_a_part_is_enlarged(tab: browser.Tab) -> None:
+def test_a_curve_comes_forward_by_its_name(tab: browser.Tab) -> None:
     chart = tab.page.locator("figure.chart").first
-    chart.locator("[data-entry='0']").click()
-    assert chart.locator("[data-series]").count() == 1
-    chart.locator("[data-entry='0']").click()
+    name, other = (chart.locator(f"[data-entry='{k}']") for k in (0, 1))
+    faint = chart.locator("[data-series].faint")
+    name.click()
+    tab.page.mouse.move(0, 0)
+    assert name.get_attribute("aria-pressed") == "true"
+    assert faint.get_attribute("data-series") == "1"
+    other.hover()
+    assert faint.get_attribute("data-series") == "0"
+    name.press("Enter")
+    tab.page.mouse.move(0, 0)
+    assert (name.get_attribute("aria-pressed"), faint.count()) == ("false", 0)
+
+
+def test_a_part_of_a_chart_is_enlarged(tab: browser.Tab) -> None:
+    chart = tab.page.locator("figure.chart").first
+    chart.scroll_into_view_if_needed()
     texts = (
         "[...document.querySelector('figure.chart').querySelectorAll('.axes text')].map(t => t.textContent)"
     )

@@ -10,11 +10,14 @@
   const GAP = 12; // pixels between things that belong together
 
   const finite = (values) => values.filter((value) => value !== null && Number.isFinite(value));
-  const look = ({ look: k }) => `c${k % COLOURS} d${(k + Math.floor(k / COLOURS)) % 4}${k >= COLOURS ? " hollow" : ""}`;
+  // A series is in colour, one of the grey rest (`tone` "grey"), or a bound, which has no points of its own.
+  const look = ({ look: k, tone }) => (tone === "bound" ? tone : `${tone ?? `c${k % COLOURS}`} d${(k + Math.floor(k / COLOURS)) % 4}${k >= COLOURS ? " hollow" : ""}`);
   const markerOf = ({ look: k }) => SHAPES[(k + 3 * Math.floor(k / COLOURS)) % SHAPES.length];
+  const hasPoints = ({ shape, tone, x }) => tone !== "bound" && (shape === "points" || (shape === "line" && x.length < 26));
+  const ORDER = ["grey", "bound", undefined]; // what is in colour lies on top
 
-  const spanOf = (chart, visible, name) => {
-    const all = visible.flatMap((series) => [...finite(series[name]), ...(name === "y" ? [...finite(series.low ?? []), ...finite(series.high ?? [])] : [])]);
+  const spanOf = (chart, name) => {
+    const all = chart.series.flatMap((series) => [...finite(series[name]), ...(name === "y" ? [...finite(series.low ?? []), ...finite(series.high ?? [])] : [])]);
     const kind = chart[`${name}Scale`];
     const usable = kind === "log" ? all.filter((value) => value > 0) : all;
     if (!usable.length) return kind === "log" ? [1, 10] : [0, 1];
@@ -24,7 +27,7 @@
     if (name === "y") {
       low = chart.bottom ?? Math.min(0, low);
       high = chart.top ?? high + 0.06 * (high - low || 1);
-    } else if (visible.some(({ shape }) => shape === "bars")) [low, high] = [low - 0.6, high + 0.6];
+    } else if (chart.series.some(({ shape }) => shape === "bars")) [low, high] = [low - 0.6, high + 0.6];
     return low === high ? [low - 1, high + 1] : [low, high];
   };
 
@@ -41,16 +44,16 @@
     return rows;
   };
 
-  const legend = (chart, rows, left, top, hidden) => {
+  const legend = (rows, left, top) => {
     const box = node("g", { class: "legend" });
     rows.forEach((row, line) => {
       for (const { series, k, at } of row) {
-        const entry = node("g", { transform: `translate(${left + at},${top + 18 * line})`, class: hidden.has(k) ? "entry off" : "entry", tabindex: 0, role: "button", "data-entry": k, "aria-pressed": !hidden.has(k) });
+        const entry = node("g", { transform: `translate(${left + at},${top + 18 * line})`, class: "entry", tabindex: 0, role: "button", "data-entry": k, "aria-pressed": false });
         entry.append(node("rect", { x: -3, y: -9, width: 36 + widthOf(series.label), height: 18, fill: "transparent" }));
         if (series.shape === "bars") entry.append(node("rect", { x: 4, y: -6, width: 16, height: 12, class: `bar ${look(series)}` }));
         else {
           if (series.shape === "line") entry.append(node("path", { d: "M0,0H24", class: `curve ${look(series)}` }));
-          if (series.shape === "points" || series.x.length < 26) entry.append(node("path", { d: markerOf(series), transform: "translate(12,0)", class: `point ${look(series)}` }));
+          if (hasPoints(series)) entry.append(node("path", { d: markerOf(series), transform: "translate(12,0)", class: `point ${look(series)}` }));
         }
         entry.append(node("text", { x: 29, dy: "0.35em" }, series.label));
         box.append(entry);
@@ -121,8 +124,9 @@
       });
       return made;
     }
-    if (series.shape === "line") made.append(node("path", { d: path(series, x, y), class: `curve ${look(series)}` }));
-    if (series.shape === "points" || series.x.length < 26) {
+    const foot = series.tone === "bound" && quiet ? `M${x(series.x[0])},${floor}V${y(series.y[0])}` : ""; // a bound by cost ends at the axis
+    if (series.shape === "line") made.append(node("path", { d: foot + path(series, x, y), class: `curve ${look(series)}` }));
+    if (hasPoints(series)) {
       series.x.forEach((value, at) => {
         const [px, py] = [x(value), y(series.y[at] ?? NaN)];
         if (Number.isFinite(px) && Number.isFinite(py)) made.append(node("path", { d: markerOf(series), transform: `translate(${px.toFixed(1)},${py.toFixed(1)})`, class: `point ${look(series)}` }));
@@ -148,11 +152,10 @@
     return made;
   };
 
-  // The picture of a chart at a width; `zoom` is a part of the x axis, `hidden` the numbers of series left out.
-  const drawChart = (chart, width, zoom = null, hidden = new Set()) => {
-    const visible = chart.series.filter((_, k) => !hidden.has(k));
+  // The picture of a chart at a width; `zoom` is a part of the x axis.
+  const drawChart = (chart, width, zoom = null) => {
     const yKind = chart.yScale, xKind = chart.xScale;
-    const ySpan = spanOf(chart, visible, "y");
+    const ySpan = spanOf(chart, "y");
     const probe = scale(yKind, ySpan, [1, 0]);
     const left = 26 + Math.max(20, ...probe.ticks.map(([, text]) => widthOf(text)));
     const right = width - 12, top = 10;
@@ -160,19 +163,18 @@
     const inner = Math.round(Math.max(190, Math.min(chart.height ?? 240, 0.72 * width)));
     const bottom = top + inner;
     const frame = { left, right, top, bottom, width: right - left, height: inner };
-    const whole = visible.every(({ x }) => x.every((value) => Number.isInteger(value)));
-    const x = scale(xKind, zoom ?? spanOf(chart, visible, "x"), [left, right], { count: Math.max(2, frame.width / 80), whole });
+    const whole = chart.series.every(({ x }) => x.every((value) => Number.isInteger(value)));
+    const x = scale(xKind, zoom ?? spanOf(chart, "x"), [left, right], { count: Math.max(2, frame.width / 80), whole });
     const y = scale(yKind, ySpan, [bottom, top], { count: inner / 45 });
     const height = bottom + 44 + (rows.length ? 18 * rows.length + 4 : 0);
     const svg = node("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `${chart.title}: ${chart.y} over ${chart.x}` });
     svg.append(axes(chart, x, y, frame));
     // A picture of its own cuts off what a zoom leaves outside; points at the edge may stick out.
     const plot = node("svg", { x: left - 5, y: top - 6, width: frame.width + 10, height: inner + 12, viewBox: `${left - 5} ${top - 6} ${frame.width + 10} ${inner + 12}` });
-    chart.series.forEach((series, k) => {
-      if (!hidden.has(k)) plot.append(curve(series, k, x, y, bottom, chart.pick === "point"));
-    });
+    const order = [...chart.series.keys()].sort((a, b) => ORDER.indexOf(chart.series[a].tone) - ORDER.indexOf(chart.series[b].tone) || b - a);
+    for (const k of order) plot.append(curve(chart.series[k], k, x, y, bottom, chart.pick === "point"));
     svg.append(plot, marks(chart, x, frame));
-    if (rows.length) svg.append(legend(chart, rows, 6, bottom + 58, hidden));
+    if (rows.length) svg.append(legend(rows, 6, bottom + 58));
     return { svg, x, y, frame };
   };
 

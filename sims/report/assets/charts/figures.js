@@ -48,19 +48,10 @@
       this.figure = figure;
       this.chart = JSON.parse(figure.querySelector("script").textContent);
       this.place = figure.querySelector(".plot");
-      this.hidden = new Set();
+      this.chosen = -1; // the series that a click brought forward
       this.zoom = null;
       this.drawn = null;
       this.addTools();
-      this.place.addEventListener("click", (event) => this.toggle(event.target.closest?.("[data-entry]")));
-      this.place.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
-        if (this.toggle(event.target.closest("[data-entry]"))) event.preventDefault();
-      });
-      this.place.addEventListener("pointerover", (event) => {
-        const entry = event.target.closest?.("[data-entry]");
-        if (entry) this.highlight(Number(entry.dataset.entry));
-      });
       listenTo(this);
       new ResizeObserver(() => this.fit()).observe(this.place);
     }
@@ -74,8 +65,9 @@
       if (!width) return;
       this.width = width;
       this.drawn?.svg.remove();
-      this.drawn = drawChart(this.chart, width, this.zoom, this.hidden);
+      this.drawn = drawChart(this.chart, width, this.zoom);
       this.place.prepend(this.drawn.svg);
+      this.highlight(-1);
       this.figure.dataset.drawn = "true";
     }
 
@@ -84,22 +76,22 @@
       this.draw();
     }
 
-    // A click on one entry of the legend hides or shows its curve; the last one visible stays.
-    toggle(entry) {
-      if (!entry) return false;
-      const k = Number(entry.dataset.entry);
-      if (this.hidden.has(k)) this.hidden.delete(k);
-      else if (this.hidden.size < this.chart.series.length - 1) this.hidden.add(k);
-      this.draw();
-      this.place.querySelector(`[data-entry="${k}"]`)?.focus();
-      return true;
+    // A click on a curve or its name brings it forward, another one lets it go.
+    choose(k) {
+      this.chosen = this.chosen === k ? -1 : k;
+      this.highlight(-1);
     }
 
-    highlight(k) {
-      if (!this.drawn || this.chart.series.length < 3) return;
-      for (const series of this.drawn.svg.querySelectorAll(".series")) {
-        series.classList.toggle("faint", k >= 0 && Number(series.dataset.series) !== k);
-        series.classList.toggle("told", Number(series.dataset.series) === k);
+    // Show one series before all others: that under the pointer, else the chosen one.
+    highlight(pointed) {
+      const k = pointed >= 0 ? pointed : this.chosen;
+      const alone = this.chart.series.length < 2;
+      for (const part of this.drawn?.svg.querySelectorAll("[data-series], [data-entry]") ?? []) {
+        const own = Number(part.dataset.series ?? part.dataset.entry);
+        part.classList.toggle("faint", !alone && k >= 0 && own !== k);
+        part.classList.toggle("told", own === k);
+        if (part.dataset.entry !== undefined) part.setAttribute("aria-pressed", own === this.chosen);
+        else if (own === k && part.nextSibling) part.parentNode.append(part);
       }
     }
 

@@ -5,26 +5,22 @@
 
   const shown = (chart, axis, value) => (chart[`${axis}Scale`] === "nines" ? percent(Number(value.toPrecision(5))) : rounded(value));
 
-  const nearestAt = (chart, x, px, hidden) => {
+  const nearestAt = (chart, x, px) => {
     let best = null, least = Infinity;
-    chart.series.forEach((series, k) => {
-      if (hidden.has(k)) return;
-      for (const value of series.x) {
-        const away = Math.abs(x(value) - px);
-        if (away < least) [best, least] = [value, away];
-      }
-    });
+    for (const value of chart.series.flatMap((series) => series.x)) {
+      const away = Math.abs(x(value) - px);
+      if (away < least) [best, least] = [value, away];
+    }
     return best;
   };
 
   const interval = (series, k, chart) => (series.low && series.low[k] !== null && series.high[k] !== null ? ` (${shown(chart, "y", series.low[k])} to ${shown(chart, "y", series.high[k])})` : "");
 
-  // Lines of text on what is there, and where.
-  const tell = (chart, { x, y }, px, py, hidden) => {
+  // Lines of text on what is there, and where, and the number of the series that is near.
+  const tell = (chart, { x, y }, px, py) => {
     if (chart.pick === "point") {
       let best = null, least = 40;
       chart.series.forEach((series, s) => {
-        if (hidden.has(s)) return;
         series.x.forEach((value, k) => {
           const away = Math.hypot(x(value) - px, y(series.y[k] ?? NaN) - py);
           if (away < least) [best, least] = [{ series, s, k }, away];
@@ -38,22 +34,31 @@
         at: [x(series.x[k]), y(series.y[k])], series: s,
       };
     }
-    const value = nearestAt(chart, x, px, hidden);
+    const value = nearestAt(chart, x, px);
     if (value === null) return null;
     const lines = [`${chart.x}: ${shown(chart, "x", value)}`];
+    let near = -1, least = 20;
     chart.series.forEach((series, s) => {
-      const k = hidden.has(s) ? -1 : series.x.indexOf(value);
-      if (k >= 0 && series.y[k] !== null) lines.push(`${series.label}: ${shown(chart, "y", series.y[k])}${interval(series, k, chart)}`);
+      const k = series.x.indexOf(value);
+      if (k < 0 || series.y[k] === null) return;
+      const away = Math.abs(y(series.y[k]) - py);
+      if (away < least) [near, least] = [s, away];
+      lines.push(`${series.label}: ${shown(chart, "y", series.y[k])}${interval(series, k, chart)}`);
     });
     for (const [at, text] of chart.marks) if (at === value) lines.push(text);
-    return { lines, at: [x(value), null] };
+    return { lines, at: [x(value), null], series: near };
   };
 
-  // Listen to a drawn chart. `figure` holds chart, drawn, hidden, zoomTo(span or null), highlight(series or -1).
+  // Listen to a drawn chart. `figure` holds chart, drawn, zoomTo(span or null), highlight(series or -1), choose(series).
   const listenTo = (figure) => {
     const tip = Object.assign(document.createElement("div"), { className: "tip", hidden: true });
     figure.place.append(tip);
     let start = null;
+    // The number of the series whose name in the legend, or whose curve, an event is on.
+    const named = (event, marked = "[data-entry]") => {
+      const { entry, series } = event.target.closest?.(marked)?.dataset ?? {};
+      return entry ?? series ? Number(entry ?? series) : undefined;
+    };
     const where = (event) => {
       const box = figure.drawn.svg.getBoundingClientRect();
       const ratio = figure.drawn.svg.viewBox.baseVal.width / box.width;
@@ -70,9 +75,9 @@
     const move = (event) => {
       if (!figure.drawn) return;
       const [px, py, ratio] = where(event);
-      const found = inside(px, py) ? tell(figure.chart, figure.drawn, px, py, figure.hidden) : null;
+      const found = inside(px, py) ? tell(figure.chart, figure.drawn, px, py) : null;
       clear();
-      figure.highlight(found?.series ?? -1);
+      figure.highlight(named(event) ?? found?.series ?? -1);
       const { svg, frame } = figure.drawn;
       if (start !== null) {
         const [a, b] = [Math.min(start, px), Math.max(start, px)];
@@ -105,6 +110,15 @@
       start = null;
       clear();
       figure.highlight(-1);
+    });
+    const choose = (event, marked) => {
+      const k = named(event, marked);
+      if (k !== undefined) figure.choose(k);
+      return k !== undefined;
+    };
+    figure.place.addEventListener("click", (event) => choose(event, "[data-entry], [data-series]"));
+    figure.place.addEventListener("keydown", (event) => {
+      if ((event.key === "Enter" || event.key === " ") && choose(event)) event.preventDefault();
     });
     figure.place.addEventListener("dblclick", () => figure.zoomTo(null));
   };
