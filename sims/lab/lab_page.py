@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sims.report.templates import asset, template
+from sims.report.cells import asset, template
 
 if TYPE_CHECKING:
     from sims.lab.laboratory import Laboratory

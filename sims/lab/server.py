@@ -27,7 +27,7 @@ from sims.lab.browser_view import BrowserView
 from sims.lab.lab_page import lab_page
 from sims.lab.laboratory import Laboratory
 from sub2sub.errors import InputError
-from sub2sub.overlay.frames import frame
+from sub2sub.overlay.explorer import frame
 
 NAMES = ("127.0.0.1", "localhost")
 RATE = 10.0  # cycles per second at the start

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
-
-from sims.report.templates import template
 
 
 def plain_number(value: Any) -> str:
@@ -99,3 +100,25 @@ def _all_numbers(cells: Iterable[Any]) -> bool:
     given = [cell.value if isinstance(cell, Cell) else cell for cell in cells if cell is not None]
     given = [cell for cell in given if cell is not None]
     return bool(given) and all(isinstance(cell, Real) and not isinstance(cell, bool) for cell in given)
+
+
+@cache
+def asset(name: str, package: str = "sims.report") -> Markup:
+    """Read a file of a package's `assets`, to be included in a page unchanged."""
+    return Markup((files(package) / "assets" / name).read_text(encoding="utf-8"))
+
+
+@cache
+def _environment(package: str) -> Environment:
+    return Environment(
+        loader=PackageLoader(package, "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def template(name: str, package: str = "sims.report") -> Template:
+    """Return a template of a package's `assets`; the values filled in are escaped."""
+    return _environment(package).get_template(name)

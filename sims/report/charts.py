@@ -12,9 +12,9 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import ArrayLike
 
+from sims.report.cells import asset
 from sims.report.html import Page
 from sims.report.packing import as_json
-from sims.report.templates import asset
 from workloads.charts.chart import Chart, Series
 
 DIGITS = 6

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.report.fault_words import fault_marks
+from sims.report.sentences import fault_marks
 from sims.report.sources import Source
 from workloads.charts.chart import Chart, Series
 

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from sims.report.cells import table_html
-from sims.report.templates import asset, template
+from sims.report.cells import asset, table_html, template
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
 

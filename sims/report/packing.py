@@ -16,7 +16,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from sub2sub.overlay.frames import ARRAY_TYPES
+from sub2sub.overlay.explorer import ARRAY_TYPES
 
 
 def smallest(values: NDArray[Any]) -> NDArray[Any]:

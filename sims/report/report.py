@@ -11,8 +11,7 @@ from sims.report import sections
 from sims.report.charts import add_charts
 from sims.report.curves import CURVES
 from sims.report.html import Page
-from sims.report.overlay import MEGABYTES
-from sims.report.overlay_section import add_overlays
+from sims.report.overlay import MEGABYTES, add_overlays
 from sims.report.sections import Sources
 from sims.report.sources import Source, find_sources
 

@@ -11,14 +11,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from sims.report.cells import plain_number, share_text
+from sims.report.cells import plain_number, share_text, template
 from sims.report.compared import add_comparison, add_comparison_details
-from sims.report.fault_words import fault_label, fault_when
 from sims.report.html import Page
-from sims.report.sentences import run_finding
+from sims.report.sentences import fault_label, fault_when, run_finding
 from sims.report.sources import Source
 from sims.report.sweeps import Trial, add_trials, swept
-from sims.report.templates import template
 from workloads.settings.toml import leaves
 
 Sources = Mapping[str, Source]

@@ -3,10 +3,18 @@
 The view is the one of the report and of the laboratory (`assets/`): the attribute space, and the ring of an
 event with the messages on their way. The overlay in Python does everything; the browser is told who matches
 an event and what those know, and repeats the library's decisions, draw for draw, to show single messages.
+
+A message to the browser is a small head in JSON, then typed arrays:
+
+    4 bytes   length of the head, little-endian
+    head      JSON, with `parts`: [name, JavaScript's array type, length] for each array
+    arrays    one after the other, each from a multiple of 8 bytes on
 """
 
 from __future__ import annotations
 
+import json
+import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -22,7 +30,6 @@ from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.compiled.events.hosts import hosts_of
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import Floats, points
-from sub2sub.overlay.frames import domain_of, frame
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.stack import Stack, whole_number
@@ -34,6 +41,30 @@ Arrays = dict[str, NDArray[Any]]
 SCRIPTS = ("draws", "spread", "plane", "ring", "player", "frames", "world", "explore")
 VIEWS = ("near", "random", "ring")
 MOST_CYCLES = 1000  # that one click may ask for
+ARRAY_TYPES = {
+    "u1": "Uint8Array", "u2": "Uint16Array", "u4": "Uint32Array", "u8": "BigUint64Array",
+    "i4": "Int32Array", "f8": "Float64Array",
+}  # fmt: skip
+
+
+def frame(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return one message.
+
+    Examples
+    --------
+    >>> message = frame({"kind": "cycle"}, {"alive": np.array([1, 0], np.uint8)})
+    >>> len(message) % 8, message[4:28]
+    (2, b'{"kind":"cycle","parts":')
+    """
+    parts = [(name, np.ascontiguousarray(values)) for name, values in arrays.items()]
+    listed = [[name, ARRAY_TYPES[values.dtype.str[1:]], values.size] for name, values in parts]
+    text = json.dumps({**head, "parts": listed}, separators=(",", ":")).encode()
+    text += b" " * (-(4 + len(text)) % 8)
+    pieces = [struct.pack("<I", len(text)), text]
+    for k, (_, values) in enumerate(parts):
+        data = values.tobytes()
+        pieces += [data, b"\0" * (-len(data) % 8 if k < len(parts) - 1 else 0)]
+    return b"".join(pieces)
 
 
 class Explorer:
@@ -162,6 +193,25 @@ def views_of(
     for name in names:
         arrays[f"{name}-size"], arrays[f"{name}-target"] = (part.astype(np.uint32) for part in found[name])
     return arrays
+
+
+def domain_of(ends: list[tuple[Floats, Floats]]) -> list[list[float]]:
+    """The range of each axis: [0, 1] if it contains all ranges, otherwise that of all finite ends.
+
+    Examples
+    --------
+    >>> domain_of([(np.array([[0.0, 3.0]]), np.array([[0.5, np.inf]]))])
+    [[0.0, 1.0], [3.0, 4.0]]
+    """
+    shown = []
+    for k in range(ends[0][0].shape[1]):
+        both = np.concatenate([side[:, k] for pair in ends for side in pair])
+        finite = both[np.isfinite(both)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        if low >= 0.0 and high <= 1.0:
+            low, high = 0.0, 1.0
+        shown.append([low, high if high > low else low + 1.0])
+    return shown
 
 
 @cache

@@ -15,7 +15,6 @@
     before = { theme: root.dataset.theme, folded: [...document.querySelectorAll("details.section:not([open])")] };
     root.dataset.theme = "light";
     for (const part of before.folded) part.open = true;
-    for (const select of document.querySelectorAll(".choose select")) select.parentElement.dataset.chosen = select.selectedOptions[0]?.textContent ?? "";
     for (const figure of document.querySelectorAll("figure.chart")) figure.chart?.draw(figure.matches(":only-child") ? WHOLE : HALF);
     root.classList.add("printing"); // tables are as wide as on paper
     for (const table of document.querySelectorAll(".table")) fit(table);

@@ -1,4 +1,4 @@
-// A message of the server: a head in JSON, and typed arrays behind it; see frames.py.
+// A message of the server: a head in JSON, and typed arrays behind it; see explorer.py.
 (() => {
   "use strict";
   const decodeFrame = (buffer) => {

@@ -9,12 +9,13 @@ import pytest
 
 from sims.config.experiment import load_experiment
 from sims.engine import Simulation
+from sims.lab.browser_view import Changes
 from sims.lab.laboratory import Laboratory, experiment_for
 from sims.runs.runner import simulation_of
 from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.errors import InputError
-from sub2sub.overlay.frames import Changes, frame
+from sub2sub.overlay.explorer import frame
 
 SQUARE = [(0.2, 0.2), (0.6, 0.2), (0.6, 0.6), (0.2, 0.6)]
 

@@ -12,13 +12,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sims.engine import Schedule, Simulation
+from sims.engine import Simulation
 from sims.observers.rings import RingCompleteness
-from sims.observers.snapshots import Snapshots
 from sims.report.report import report
-from sims.runs.folder import RunWriter
 from sub2sub.peers.settings import DisseminationSettings
 from tests.sims.report import browser
+from tests.sims.report.conftest import CYCLES
 from tests.sims.report.overlays import python_counts, simulation
 
 pytestmark = [
@@ -26,28 +25,7 @@ pytestmark = [
     pytest.mark.xdist_group("browser"),  # one is enough
 ]
 
-CYCLES = (2, 4, 15)
 SHOWN = ("matches", "reached", "messages", "duplicates", "failed", "spam")
-
-
-@pytest.fixture(scope="module")
-def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report on a run of 400 peers that recorded its overlay in three cycles."""
-    folder = tmp_path_factory.mktemp("runs") / "small"
-    run = simulation(n=400, d=3, cycles=0)
-    run.observers = [(Schedule(at=cycle), Snapshots(folder)) for cycle in CYCLES]
-    run.observe(RingCompleteness(np.random.default_rng(1).random((50, 3))))
-    with RunWriter.create(folder, kind="run", name="small <run>", seed=1, cycles=15) as writer:
-        run.run(15)
-        rows = run.tables["rings"]
-        writer.write_table("rings", {name: [row[name] for row in rows] for name in rows[0]})
-    return report([folder]).write(folder / "report.html")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.chromium() as started:
-        yield started
 
 
 @pytest.fixture
@@ -211,13 +189,11 @@ def test_charts_are_drawn_and_tell_their_values(tab: browser.Tab) -> None:
 
 def test_a_curve_comes_forward_by_its_name(tab: browser.Tab) -> None:
     chart = tab.page.locator("figure.chart").first
-    name, other = (chart.locator(f"[data-entry='{k}']") for k in (0, 1))
-    faint = chart.locator("[data-series].faint")
+    name, faint = chart.locator("[data-entry='0']"), chart.locator("[data-series].faint")
     name.click()
     tab.page.mouse.move(0, 0)
-    assert name.get_attribute("aria-pressed") == "true"
-    assert faint.get_attribute("data-series") == "1"
-    other.hover()
+    assert (name.get_attribute("aria-pressed"), faint.get_attribute("data-series")) == ("true", "1")
+    chart.locator("[data-entry='1']").hover()
     assert faint.get_attribute("data-series") == "0"
     name.press("Enter")
     tab.page.mouse.move(0, 0)
@@ -318,60 +294,6 @@ def test_linked_overlays_show_the_same_event(chromium: Any, page_file: Path, tmp
     assert sections.nth(1).get_attribute("data-point") == points[1]
     assert sections.nth(0).get_attribute("data-point") != points[0]
     assert tab.complaints == []
-    tab.context.close()
-
-
-def test_a_printed_page_shows_every_chart_and_what_was_folded(chromium: Any, page_file: Path) -> None:
-    tab = browser.Tab(chromium, page_file, color_scheme="dark")
-    tab.page.evaluate(
-        """addEventListener("afterprint", () => {}); addEventListener("beforeprint", () => {
-          const open = [...document.querySelectorAll("details.section")].every((part) => part.open);
-          const charts = [...document.querySelectorAll("figure.chart")];
-          const drawn = charts.every((chart) => chart.querySelector(".curve, .point, .bar"));
-          const overlays = [...document.querySelectorAll("section.overlay")];
-          const over = overlays.length > 0 && overlays.every((each) => each.dataset.over === "true");
-          window.printed = { open, drawn, over, paper: getComputedStyle(document.body).backgroundColor };
-        })"""
-    )
-    # An overlay far below is drawn when the page has nothing else to do, not only when it is scrolled to.
-    browser.wait_until(
-        tab.page, "[...document.querySelectorAll('section.overlay')].every((each) => each.dataset.ready)"
-    )
-    tab.page.pdf()
-    assert tab.page.evaluate("window.printed") == {
-        "open": True,
-        "drawn": True,
-        "over": True,
-        "paper": "rgb(255, 255, 255)",
-    }
-    assert tab.page.evaluate("document.querySelectorAll('details.section[open]').length") == 0
-    assert tab.page.evaluate("document.documentElement.dataset.theme") is None
-    tab.context.close()
-
-
-@pytest.mark.parametrize("columns", [8, 60], ids=["smaller", "a block for each row"])
-def test_on_paper_no_table_is_cut_off(chromium: Any, page_file: Path, columns: int) -> None:
-    tab = browser.Tab(chromium, page_file)
-    tab.page.evaluate(
-        """(columns) => {
-          for (const row of document.querySelector("div.table[data-improved] table").rows)
-            row.replaceChildren(...Array.from({ length: columns }, () => {
-              const cell = document.createElement(row.parentElement.matches("thead") ? "th" : "td");
-              cell.textContent = "0.12345 ± 0.1";
-              return cell;
-            }));
-        }""",
-        columns,
-    )
-    tab.page.set_viewport_size({"width": 680, "height": 900})
-    tab.page.emulate_media(media="print")
-    tab.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    frames = "[...document.querySelectorAll('div.table')]"
-    assert not tab.page.evaluate(f"{frames}.some((each) => each.scrollWidth > each.clientWidth + 1)")
-    first = "document.querySelector('div.table[data-improved]')"
-    assert tab.page.evaluate(f"{first}.matches('.blocks')") == (columns == 60)
-    tab.page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert not tab.page.evaluate(f"{frames}.some((each) => each.matches('.blocks') || each.style.zoom)")
     tab.context.close()
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sims.report.cells import asset
 from sims.report.overlay import OverlayView
-from sims.report.templates import asset
 from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
 from sub2sub.peers.draws import cycle_key, stream_number
 from sub2sub.peers.settings import DisseminationSettings
