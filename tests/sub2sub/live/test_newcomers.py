@@ -158,3 +158,20 @@ def test_a_newcomer_is_on_its_ring_within_a_cycle_or_two_even_beside_the_dead(si
 def test_without_asking_it_waits_for_gossip() -> None:
     world = World(join=False)
     assert VirtualLoop(world.network).run(world.live())[0] > 1.0
+
+
+def test_two_that_begin_an_overlay_as_each_others_contact_are_a_ring_within_two_cycles() -> None:
+    network = Network(1, Conditions(latency=(0.02, 0.02), jitter=0.0))
+
+    async def live() -> list[int]:
+        machines = [network.machine(f"127.0.0.{number}") for number in (1, 2)]
+        one, two = [(machine.host, 7000) for machine in machines]
+        nodes = [Node(1, two, one, seed=1), Node(1, one, two, seed=2)]
+        starts = [machine.start(node.__aenter__()) for machine, node in zip(machines, nodes, strict=True)]
+        await asyncio.gather(*starts)
+        # Each asks the other before that has a subscription, and is told of nobody.
+        await asyncio.gather(*(node.subscribe([0.0], [1.0], lambda event: None) for node in nodes))
+        await asyncio.sleep(2.5)
+        return [len(core.ring.view) for node in nodes for core in node.cores.values()]
+
+    assert VirtualLoop(network).run(live()) == [1, 1]
