@@ -203,9 +203,8 @@ class Core:
         return [m.Send(partner, m.Shuffle(number, self.clock.mentions(shuffle.links)))]
 
     def wants_contact(self) -> bool:
-        """Whether to ask for a contact again; call it once a cycle. A peer that knows nobody asks in each."""
-        waited = self.random.wants_contact(self.turn, self.settings.overlay.patience)
-        return waited or not self.random.view
+        """Whether to ask for a contact again; call it once a cycle."""
+        return self.random.wants_contact(self.turn, self.settings.overlay.patience)
 
     def introduce(self, contact: Descriptor) -> None:
         """Let CYCLON shuffle with a contact next."""

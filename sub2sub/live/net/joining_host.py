@@ -47,8 +47,12 @@ class JoiningHost(Host):
         self._asking: dict[str, asyncio.Task[None]] = {}
 
     def seek_others(self, core: Core) -> None:
-        """Ask for a contact, or a host that fell silent, if it is time; call this in each tick of a core."""
-        if core.wants_contact() and "contact" not in self._asking:
+        """Ask for a contact, or a host that fell silent, if it is time; call this in each tick of a core.
+
+        A core that knows nobody asks in each tick.
+        """
+        wants = core.wants_contact() or not core.random.view
+        if wants and "contact" not in self._asking:
             self._ask("contact", self._ask_again(core))
         if "lost" not in self._asking:  # a host that stays silent keeps nobody from a contact
             lost = self.hosts.due(self._cycles(), lambda to: not self.connections.backs_off(to))
@@ -113,13 +117,19 @@ class JoiningHost(Host):
             if peer and not use_contact:
                 self._drop_contacts([peer])
         if answered:
-            core.introduce(answered)
+            self._introduce(core, answered)
 
     async def _ask_lost(self, core: Core, lost: Address) -> None:
         """Ask a host that fell silent for peers: if it is there again, a partition may be over."""
         with contextlib.suppress(ConnectionError):
             if answered := await self._meet(lost):
-                core.introduce(answered)
+                self._introduce(core, answered)
+
+    def _introduce(self, core: Core, peer: Descriptor) -> None:
+        """Let a core shuffle with a peer that has answered, and enter the ring there if it is on none."""
+        core.introduce(peer)
+        if not core.ring.view:
+            self.dispatch(core, core.enter([peer]))
 
     def _note(self, peer: Descriptor, answered: bool) -> None:
         """Note whether a peer of another node has answered."""

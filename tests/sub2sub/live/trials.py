@@ -175,9 +175,10 @@ class TrialRings(RingHistory):
         """Neighbours probe a leaving peer at their next tick, drop it, and find others at the one after."""
         victim = self.dice.choice(self.live)
         gone = victim.core.own.id
+        cycles = self._if_settled(2 * TICK)
         await victim.leave()
         await self._soon(TICK + MOMENT, "forgets one that said goodbye", lambda: self._nobody_has(gone))
-        await self._soon(2 * TICK, "is whole after a goodbye", self.is_whole)
+        await self._soon(cycles, "is whole after a goodbye", self.is_whole)
         victim.start()
 
     async def changed_range(self) -> None:
@@ -187,10 +188,11 @@ class TrialRings(RingHistory):
         """
         victim = self.dice.choice(self.live)
         old = victim.core.own.id
+        cycles = self._if_settled(2 * TICK)
         victim.change(0)
         await asyncio.sleep(MOMENT * PERIOD)
         await self._soon(TICK, "forgets a peer that has changed", lambda: self._nobody_has(old))
-        await self._soon(2 * TICK, "is whole after a change", self.is_whole)
+        await self._soon(cycles, "is whole after a change", self.is_whole)
 
     async def restart(self) -> None:
         """A node returns under another ID: links to the old one are probed when they are `suspect_age` old.
@@ -200,12 +202,13 @@ class TrialRings(RingHistory):
         """
         victim = self.dice.choice(self.live)
         old = victim.core.own.id
+        found = self._if_settled(2 * TICK)
         victim.crash(silent=False)
         victim.start()
         age = self.settings.overlay.suspect_age
         cycles = TICK * (age + 1) + self.patience
         await self._soon(cycles, "forgets the ID before a restart", lambda: self._nobody_has(old))
-        await self._soon(2 * TICK, "is whole after a restart", self.is_whole)
+        await self._soon(found, "is whole after a restart", self.is_whole)
 
     async def refused_connections(self) -> None:
         """All connections end, and none can be opened for a cycle; back-off is a cycle, too, then.
@@ -287,10 +290,13 @@ class TrialRings(RingHistory):
         return newcomer
 
     async def _join(self, newcomer: TrialSubscriber, cycles: float) -> None:
-        if not self._all_known_are_there():  # a newcomer may be told of one that is gone, and wait for it
-            cycles = HEAL
+        cycles = self._if_settled(cycles)
         newcomer.start()
         await self._soon(cycles, "has a newcomer and is whole", lambda: newcomer.joined and self.is_whole())
+
+    def _if_settled(self, cycles: float) -> float:
+        """A bound for finding neighbours: a peer that is told of one that is gone waits for that first."""
+        return cycles if self._all_known_are_there() else HEAL
 
     def _nobody_has(self, id: int) -> bool:
         return not any(id in each.core.ring.view for each in self.live)
