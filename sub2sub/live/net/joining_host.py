@@ -8,7 +8,6 @@ Addresses that fell silent are asked now and then (`sub2sub.live.core.lost_hosts
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any
 
@@ -56,10 +55,10 @@ class JoiningHost(Host):
             self._ask("contact", self._ask_again(core))
         if "lost" not in self._asking:  # a host that stays silent keeps nobody from a contact
             lost = self.hosts.due(self._cycles(), lambda to: not self.connections.backs_off(to))
-            if lost:
-                self._ask("lost", self._ask_lost(core, lost))
+            if lost:  # if it is there again, a partition may be over
+                self._ask("lost", self._meet_for(core, lost))
 
-    def _ask(self, name: str, question: Coroutine[Any, Any, None]) -> None:
+    def _ask(self, name: str, question: Coroutine[Any, Any, Any]) -> None:
         """Ask, and note that this is under way."""
         self._asking[name] = asyncio.create_task(question)
         self._asking[name].add_done_callback(lambda task: self._asking.pop(name, None))
@@ -105,31 +104,27 @@ class JoiningHost(Host):
         A contact is asked every other time: those heard of since may all be on one side of a partition. The
         core begins with the peer that has just answered; nobody knows whether others are there.
         """
-        answered, given = None, self._bootstrap()
+        given = self._bootstrap()
         peer = self.dice.choice(self.contacts) if self.contacts else None
-        use_contact = bool(given) and (peer is None or self.dice.random() < 0.5)
+        if given and (peer is None or self.dice.random() < 0.5):
+            await self._meet_for(core, self.dice.choice(given))
+        elif peer and not await self._meet_for(core, peer.address):
+            self._drop_contacts([peer])
+
+    async def _meet_for(self, core: Core, contact: Address) -> bool:
+        """Ask an address for peers; a core shuffles with the one that answers. Returns whether one does.
+
+        A core that is on no ring asks it for neighbours, as a newcomer does.
+        """
         try:
-            if use_contact:
-                answered = await self._meet(self.dice.choice(given))
-            elif peer:
-                answered = await self._meet(peer.address)
+            peer = await self._meet(contact)
         except ConnectionError:
-            if peer and not use_contact:
-                self._drop_contacts([peer])
-        if answered:
-            self._introduce(core, answered)
-
-    async def _ask_lost(self, core: Core, lost: Address) -> None:
-        """Ask a host that fell silent for peers: if it is there again, a partition may be over."""
-        with contextlib.suppress(ConnectionError):
-            if answered := await self._meet(lost):
-                self._introduce(core, answered)
-
-    def _introduce(self, core: Core, peer: Descriptor) -> None:
-        """Let a core shuffle with a peer that has answered, and enter the ring there if it is on none."""
-        core.introduce(peer)
-        if not core.ring.view:
-            self.dispatch(core, core.enter([peer]))
+            return False
+        if peer:
+            core.introduce(peer)
+            if not core.ring.view:
+                self.dispatch(core, core.enter([peer]))
+        return True
 
     def _note(self, peer: Descriptor, answered: bool) -> None:
         """Note whether a peer of another node has answered."""

@@ -105,6 +105,8 @@ class TrialRings(RingHistory):
             await self._settle()
             self.outcome.faults[trial.__name__.replace("_", " ")] += 1
             await trial()
+        await self._heal()
+        await self._settle()  # until connections are tried again that could not be opened during a trial
 
     async def _settle(self) -> None:
         """Wait until peers are at rest and nobody knows one that is gone, but not for ever."""
