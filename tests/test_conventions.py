@@ -35,10 +35,6 @@ COMPILED = ("apart", "jitted", "kernel", "hot", "part", "rule", "intrinsic")  # 
 
 MODULES = [path for package in MAY_IMPORT for path in sorted((ROOT / package).rglob("*.py"))]
 TREES = {path: ast.parse(path.read_text()) for path in MODULES}
-# Rooms that are still to be divided, and how many files they have today.
-STILL_FULL = {
-    "sims/reproduce/sub2sub": 22,
-}
 
 
 def _name(path: Path) -> str:
@@ -145,7 +141,7 @@ def test_a_peer_loads_no_compiler_no_kernel_and_no_socket() -> None:
 
 def test_no_room_has_more_than_a_dozen_files() -> None:
     rooms = Counter(path.parent for path in MODULES if path.stem != "__init__")
-    assert {_name(room): size for room, size in rooms.items() if size > 12} == STILL_FULL
+    assert {_name(room): size for room, size in rooms.items() if size > 12} == {}
 
 
 def test_every_function_but_a_kernel_is_annotated() -> None:

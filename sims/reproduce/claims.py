@@ -3,15 +3,24 @@
 A claim compares two values that could differ. Its verdict is computed from measured tables: it holds or it
 does not hold. An observation has no verdict: no paper states it, or its value could not have been another. If
 a paper can be read in two ways, there is a claim for each reading.
+
+A module measures (`claim`, `worst_seed`); what the paper says, its words, source and bound, is in the TOML
+file beside it, by the claim's key:
+
+    [claims.gini]
+    claim = "Gini coefficient of messages {name} per event (below {below}), worst seed"
+    source = "Sub-2-Sub, Section 4.2: load is evenly balanced; the bound is ours"
+    paper = "even"
+    below = 0.2
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +29,7 @@ from workloads.files.atomic import write_text
 from workloads.statistics.intervals import interval_of_mean, interval_of_share
 
 OURS = "not in the paper; a bound of ours"
+BOUNDS = {"at_least": np.greater_equal, "above": np.greater, "at_most": np.less_equal, "below": np.less}
 
 
 @dataclass(frozen=True)
@@ -75,50 +85,121 @@ class Claim:
         return self.holds is not None and OURS in self.source
 
 
-Claims = Iterator[Claim]
+@dataclass(frozen=True)
+class Found:
+    """What was measured for a claim, without the claim's words.
 
-
-def stated(
-    claim: str, source: str, paper: Any, measured: Any, holds: Any, *, interval: Any = None, reading: Any = ""
-) -> Claim:
-    """A claim with a verdict; its experiment and scale are filled in when it is run.
-
-    Examples
-    --------
-    >>> stated("one is one", "Peano, Section 1: one equals one", 1, 1, np.bool_(True)).holds
-    True
+    Attributes
+    ----------
+    key : str
+        The claim's key in the file beside the module.
+    measured, interval
+        As in `Claim`; with `by_seed` those of the judged values.
+    judged : bool, array_like or None
+        The verdict; or the values that must all be within the bound in the file; None for an observation.
+    words : mapping
+        What fills the places `{name}` in the claim's words; `reading`, `paper` and a bound replace those of
+        the file.
     """
-    return Claim("", claim, paper, _plain(measured), bool(holds), source, _plain(interval), str(reading))
+
+    key: str
+    measured: Any
+    judged: Any = None
+    interval: Any = None
+    by_seed: Literal["", "worst", "mean"] = ""
+    words: Mapping[str, Any] = field(default_factory=dict)
+
+    def claim(self, file: Mapping[str, Mapping[str, Any]]) -> Claim:
+        """The claim, with its words from the table `claims` of a file."""
+        words = {"reading": "", "digits": 4, "never": "never", **file[self.key], **self.words}
+        name = next((name for name in BOUNDS if name in words), "")
+        measured, holds, interval, bound = self.measured, self.judged, self.interval, words.get(name)
+        if self.by_seed and not name:
+            holds = None
+        elif name and holds is not None and not isinstance(holds, bool | np.bool_):
+            holds = np.all(BOUNDS[name](np.asarray(self.judged, float), np.asarray(bound)))
+        if self.by_seed:
+            interval = [in_words(end, words["never"]) for end in span(self.judged, words["digits"])]
+            measured = interval[1 if name in ("at_most", "below") or words.get("worst") == "most" else 0]
+        if self.by_seed == "mean":
+            measured = round(float(np.mean(self.judged)), words["digits"])
+        usual = (
+            ("not in the paper", "not stated")
+            if holds is None
+            else (OURS, f"{name.replace('_', ' ')} {bound}")
+        )
+        source, paper = words.get("source", usual[0]), words.get("paper", usual[1])
+        return Claim(
+            id="",
+            claim=words["claim"].format(**words),
+            paper=paper.format(**words) if isinstance(paper, str) else _plain(paper),
+            measured=_plain(measured),
+            holds=None if holds is None else bool(holds),
+            source=source.format(**words),
+            interval=_plain(interval),
+            reading=str(words["reading"]),
+        )
 
 
-def observed(
-    claim: str, measured: Any, *, source: str = "not in the paper", paper: Any = "not stated",
-    interval: Any = None, reading: Any = "",
-) -> Claim:  # fmt: skip
-    """A claim without a verdict.
+Claims = Iterator[Found]
+
+
+def claim(key: str, measured: Any, judged: Any = None, *, interval: Any = None, **words: Any) -> Found:
+    """What was measured for a claim: an observation, unless something is judged.
 
     Examples
     --------
-    >>> observed("peers", 3).verdict
+    >>> file = {"one": {"claim": "{what} is one", "source": "Peano, Section 1", "paper": 1}}
+    >>> claim("one", 1, np.bool_(True), what="this").claim(file).holds
+    True
+    >>> claim("one", 1, what="this").claim(file).verdict
     'observation'
     """
-    return Claim("", claim, paper, _plain(measured), None, source, _plain(interval), str(reading))
+    return Found(key, measured, judged, interval, words=words)
 
 
-def within(
-    claim: str, cycles: Sequence[float], most: float, *, source: str = OURS, reading: str = "",
-    never: str = "never",
-) -> Claim:  # fmt: skip
-    """A claim that something takes at most `most` cycles in every seed; `never` stands for infinitely many.
+def worst_seed(key: str, values: ArrayLike, **words: Any) -> Found:
+    """The worst of several seeds, all of which must be within the bound, if there is one.
+
+    Infinite stands for never.
 
     Examples
     --------
-    >>> within("cycles until all rings are complete, worst seed", [12.0, np.inf], 30).measured
-    'never'
+    >>> file = {"soon": {"claim": "cycles until all rings are complete, worst seed", "at_most": 30}}
+    >>> found = worst_seed("soon", [12.0, np.inf]).claim(file)
+    >>> found.holds, found.paper, found.measured, found.interval
+    (False, 'at most 30', 'never', [12.0, 'never'])
     """
-    ends = [in_words(min(cycles), never), in_words(max(cycles), never)]
-    holds = max(cycles) <= most
-    return stated(claim, source, f"at most {most}", ends[1], holds, interval=ends, reading=reading)
+    return Found(key, None, np.asarray(values, float), by_seed="worst", words=words)
+
+
+def mean_seed(key: str, values: ArrayLike, **words: Any) -> Found:
+    """The mean of several seeds, from the least to the greatest.
+
+    Examples
+    --------
+    >>> found = mean_seed("x", [0.25, 0.5]).claim({"x": {"claim": "hit ratio, mean of seeds"}})
+    >>> found.verdict, found.measured, found.interval
+    ('observation', 0.375, [0.25, 0.5])
+    """
+    return Found(key, None, np.asarray(values, float), by_seed="mean", words=words)
+
+
+def means(
+    key: str, samples: Any, judged: Any = None, *, digits: int = 4, name: str = "{}", **words: Any
+) -> Found:
+    """The means of samples, a mapping or the groups of a Series, by their names, with confidence intervals.
+
+    Examples
+    --------
+    >>> samples = {1: [1.0, 2.0, 3.0, 2.0]}
+    >>> found = means("x", samples, digits=2, name="level {}").claim({"x": {"claim": "messages by level"}})
+    >>> found.measured, found.interval
+    ({'level 1': 2.0}, {'level 1': [0.7, 3.3]})
+    """
+    pairs = dict(samples.items() if isinstance(samples, Mapping) else iter(samples))
+    measured = rounded({key: np.mean(values) for key, values in pairs.items()}, digits, name)
+    return Found(key, measured, judged, intervals(pairs, digits, name), words=words)
 
 
 def in_words(cycles: float, never: str = "never") -> float | str:
@@ -151,21 +232,6 @@ def span(values: ArrayLike, digits: int = 4) -> list[float]:
     """
     found = np.asarray(values, float)
     return [round(float(found.min()), digits), round(float(found.max()), digits)]
-
-
-def at_least(
-    claim: str, values: ArrayLike, least: float, *, source: str = OURS, digits: int = 4, reading: str = ""
-) -> Claim:
-    """A claim that a value is at least `least` in every seed.
-
-    Examples
-    --------
-    >>> at_least("hit ratio, worst seed", [0.9991, 0.9985], 0.999).holds
-    False
-    """
-    ends = span(values, digits)
-    holds = np.min(values) >= least
-    return stated(claim, source, f"at least {least}", ends[0], holds, interval=ends, reading=reading)
 
 
 def rounded(values: Any, digits: int = 4, name: str = "{}") -> dict[str, float]:

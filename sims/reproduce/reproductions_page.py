@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from sims.reproduce.claims import read_claims
-from sims.reproduce.registry import PAPERS, TITLES, by_paper
+from sims.reproduce.described import described
+from sims.reproduce.registry import PAPERS, by_paper, files, module_of, titles
 from sims.runs.folder import RunFolder, is_run_folder
 from sub2sub.errors import InputError
 from workloads.files.atomic import write_text
@@ -37,28 +38,10 @@ was measured and could have come out otherwise. Where a paper can be read in sev
 measured, and the statement counts once: it holds in every reading, in some, or in none. An *observation* has
 no verdict. In brackets: between which values a measurement lies, over seeds or as a 95 % confidence interval.
 """
-VERDICTS = ("holds", "holds in some reading", "holds in no reading", "does not hold")
-
-LEFT_OUT = {
-    "hpmcast, Section 6.1.1, what it costs to deserialise and parse an event": (
-        "a cost of a middleware; the simulator's events are points. How much of an event is compared at each "
-        "level is measured (`hpmcast-event-coverage`), and so are weaker filters (`hpmcast-coverage`)."
-    ),
-    "hpmcast, Section 5.4.1, another approximation of the rounds instead of Pittel's": (
-        "the paper names it and prefers a larger audience, which is built (`hpmcast-fig13`)."
-    ),
-    "hpmcast, Section 6.1.2, loss that differs by level": (
-        "other media are built: broadcast at the lowest level and acknowledgements from a level on "
-        "(`hpmcast-improvements`); the network loses messages alike everywhere."
-    ),
-    "CAMCAST, Table 1, rows (2) and (3), and Table 2, row (3), by the equations the paper used": (
-        "it does not print them. Row (2) is simulated; row (3) is an observation with a fitted fan-out."
-    ),
-    "CAMCAST, Section 7, topics with several parents, as an experiment": (
-        "supported (one super-topic table per parent, tested); the paper measures nothing."
-    ),
-}
+LEFT_OUT = Path(__file__).with_name("left_out.toml")
 """What the papers have and the project does not, and why."""
+
+VERDICTS = ("holds", "holds in some reading", "holds in no reading", "does not hold")
 
 RULE = "|---|---:|---:|---:|---:|---:|---:|"
 Results = dict[str, dict[str, Any]]
@@ -71,20 +54,20 @@ def write_pages(path: Path, full: Path, quick: Path | None = None) -> int:
     """
     folder, store = path.with_suffix(""), path.with_suffix("") / "results.json"
     results: Results = json.loads(store.read_text(encoding="utf-8")) if store.is_file() else {}
-    for id in TITLES:
+    for id in files():
         if run := _run(id, (full, quick or full.parent / "quick")):
             results[id] = _result(run)
             for figure in run.figures():
                 folder.mkdir(parents=True, exist_ok=True)
                 shutil.copy(figure, folder / figure.name)
-    results = {id: results[id] for id in TITLES if id in results}
+    results = {id: results[id] for id in files() if id in results}
     if not results:
         raise InputError(f"{full}: expected the results of at least one reproduction, found none")
     folder.mkdir(parents=True, exist_ok=True)
     write_text(store, json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     write_text(path, _summary(results, folder.name))
-    for heading, ids in by_paper().items():
-        write_text(folder / f"{_page(ids[0])}.md", _paper(heading, ids, results, folder))
+    for room, ids in by_paper().items():
+        write_text(folder / f"{room}.md", _paper(PAPERS[room], ids, results, folder))
     return len(results)
 
 
@@ -150,13 +133,6 @@ def verdict(statement: Statement) -> str:
     return "holds in some reading" if any(judged) else VERDICTS[2 if len(judged) > 1 else 3]
 
 
-def _page(id: str) -> str:
-    """The name of the page that a reproduction is on."""
-    return {"Sub-2-Sub": "sub2sub", "CAMCAST and Data-Aware Multicast": "camcast", "Live peers": "live"}.get(
-        PAPERS[id.partition("-")[0]], "hpmcast"
-    )
-
-
 def _counts(results: Results, ids: Sequence[str]) -> tuple[Counter[str], Counter[str]]:
     """Verdicts on the papers' statements, and on bounds of ours."""
     papers, ours = Counter[str](), Counter[str]()
@@ -172,10 +148,10 @@ def _summary(results: Results, folder: str) -> str:
         "| paper | statements hold | in some reading | do not | bounds of ours hold | do not | observed |",
         RULE,
     ]
-    for heading, ids in by_paper().items():
-        lines.append(f"| [{heading}]({folder}/{_page(ids[0])}.md) | {_cells(*_counts(results, ids))} |")
+    for room, ids in by_paper().items():
+        lines.append(f"| [{PAPERS[room]}]({folder}/{room}.md) | {_cells(*_counts(results, ids))} |")
     quick = [id for id, result in results.items() if result["quick"]]
-    missing = [id for id in TITLES if id not in results]
+    missing = [id for id in files() if id not in results]
     lines += ["", *([f"In quick form only: {', '.join(quick)}.", ""] if quick else [])]
     lines += [f"Not run: {', '.join(missing)}.", ""] if missing else []
     commits = len({result["commit"] for result in results.values()})
@@ -187,9 +163,9 @@ def _summary(results: Results, folder: str) -> str:
         RULE,
     ]
     for id in results:
-        place = f"{folder}/{_page(id)}.md#{id}"
-        lines.append(f"| [{id}]({place}) {TITLES[id][1]} | {_cells(*_counts(results, [id]))} |")
-    lines += ["", "## Left out", "", *(f"- **{what}**: {why}" for what, why in LEFT_OUT.items())]
+        place = f"{folder}/{files()[id].parent.name}.md#{id}"
+        lines.append(f"| [{id}]({place}) {titles()[id]} | {_cells(*_counts(results, [id]))} |")
+    lines += ["", "## Left out", "", *(f"- **{what}**: {why}" for what, why in described(LEFT_OUT).items())]
     return "\n".join(lines) + "\n"
 
 
@@ -204,8 +180,8 @@ def _paper(heading: str, ids: Sequence[str], results: Results, folder: Path) -> 
     parts = [f"# Reproductions: {heading}\n", "Generated; the [summary](../reproductions.md) says how.\n"]
     described: set[str] = set()  # a module of several reproductions is described once
     for id in ids:
-        module, title = TITLES[id]
-        parts.append(f"## {id}\n\n**{title}**\n")
+        module = module_of(id)
+        parts.append(f"## {id}\n\n**{titles()[id]}**\n")
         if module not in described:
             parts.append(_about(module))
             described.add(module)
@@ -217,7 +193,7 @@ def _section(result: Mapping[str, Any], id: str, folder: Path) -> Iterator[str]:
     form = "**Quick form only.** " if result["quick"] else ""
     yield f"{form}{result['scale']}; seed {result['seed']}; {result['day']}, commit {result['commit']}.\n"
     if (folder / f"{id}.png").is_file():
-        yield f"![{TITLES[id][1]}]({id}.png)\n"
+        yield f"![{titles()[id]}]({id}.png)\n"
     lines = ["| statement | paper | measured | verdict |", "|---|---|---|---|"]
     for statement in statements(result["claims"]):
         first = statement[0]
@@ -237,7 +213,7 @@ def _measured(claim: Mapping[str, Any], several: bool) -> str:
 
 def _about(module: str) -> str:
     """The docstring of a module, its headings as bold words."""
-    text = inspect.getdoc(importlib.import_module(f"sims.reproduce.{module}")) or ""
+    text = inspect.getdoc(importlib.import_module(module)) or ""
     return re.sub(r"^(\w[\w ]*)\n-{3,}$", r"**\1**\n", text, flags=re.MULTILINE) + "\n"
 
 

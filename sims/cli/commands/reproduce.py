@@ -21,10 +21,9 @@ FORMATS = ("png", "svg", "pdf")
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from sims.reproduce.registry import TITLES
+    from sims.reproduce.registry import titles
 
-    found = {id: title for id, (_, title) in TITLES.items() if id.startswith(incomplete)}
-    return [CompletionItem(id, help=title) for id, title in found.items()]
+    return [CompletionItem(id, help=title) for id, title in titles().items() if id.startswith(incomplete)]
 
 
 def _formats(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
@@ -95,7 +94,7 @@ def command(
       sub2sub reproduce --all --resume                         continue after an interruption
       sub2sub reproduce --page docs/reproductions.md           pages of what is in out/full
     """
-    from sims.reproduce.registry import TITLES, find
+    from sims.reproduce.registry import files, find
     from sims.reproduce.reproduction import reproduce
 
     folder = out or Path("out") / ("quick" if quick else "full")
@@ -108,7 +107,7 @@ def command(
         return
     if resume and overwrite:
         raise InputError("--resume and --overwrite: expected one or the other")
-    chosen = [find(id) for id in (TITLES if everything else dict.fromkeys(ids))]
+    chosen = [find(id) for id in (files() if everything else dict.fromkeys(ids))]
     if again:
         found = {each.id: _again(each, folder, formats) for each in chosen}
     else:
@@ -161,12 +160,12 @@ def _write_pages(page: Path, folder: Path, quiet: bool) -> None:
 
 
 def _list(as_json: bool) -> None:
-    from sims.reproduce.registry import TITLES, by_paper
+    from sims.reproduce.registry import PAPERS, by_paper, titles
 
-    lines = []
-    for paper, ids in by_paper().items():
-        lines += [paper, *(f"  {id:22} {TITLES[id][1]}" for id in ids)]
-    print_result(as_json, [{"id": id, "title": title} for id, (_, title) in TITLES.items()], *lines)
+    lines, known = [], titles()
+    for room, ids in by_paper().items():
+        lines += [PAPERS[room], *(f"  {id:22} {known[id]}" for id in ids)]
+    print_result(as_json, [{"id": id, "title": title} for id, title in known.items()], *lines)
 
 
 def _print(claims: list[Claim]) -> None:

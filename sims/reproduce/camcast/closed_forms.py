@@ -18,11 +18,8 @@ import pandas as pd
 
 from hierarchy.analysis import latency, reliability, tuning
 from sims.reproduce.camcast.contenders import LEVELS, PROTOCOLS, QUANTITIES, contenders
-from sims.reproduce.claims import Claims, observed, rounded, share_interval, stated
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-)
+from sims.reproduce.claims import Claims, claim, rounded, share_interval
+from sims.reproduce.reproduction import Tables
 from workloads.charts.chart import Chart, Series, Sheet
 from workloads.statistics.intervals import interval_of_share
 
@@ -34,21 +31,6 @@ LABELS = {
 }
 C_OF_SIZES, SIZE_OF_CS = 3.0, 100
 TUNED_N, TUNED_C, GROUPS, PIT = 100, 2.4, 17, 0.9999
-ALIKE = 0.07  # a difference in reliability that runs of this number do not tell from none
-SECTIONS = {"messages": "4.3", "memory": "4.4", "reliability": "4.5", "latency": "4.6"}
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """All four protocols at several sizes and several c; then CAMCAST tuned like each alternative."""
-    sizes = [30, 100, 300, 1000] if quick else [30, 100, 300, 1000, 3000, 10_000]
-    runs = 100 if quick else 400
-    settings: list[dict[str, Any]] = [
-        {"n": n, "c": C_OF_SIZES, "runs": max(20, min(runs, 100_000 // n))} for n in sizes
-    ]
-    settings += [{"n": SIZE_OF_CS, "c": c, "runs": runs} for c in (0.0, 1.0, 2.0, 4.0, 6.0)]
-    settings += [{"alternative": name, "runs": runs} for name in PROTOCOLS[1:]]
-    scale = f"{LEVELS} communities of {sizes[0]} to {sizes[-1]:,} processes, 20 to {runs} runs"
-    return Plan(scale, unit, settings, {"seed": seed})
 
 
 def unit(
@@ -57,16 +39,19 @@ def unit(
     """All four protocols with one size and c, or CAMCAST beside the alternative that it is tuned like."""
     if alternative:
         return {"tuned": [_tuned(alternative, runs, seed)]}
-    rows = []
-    for contender in contenders(n, c):
-        found = contender.measure(seed, runs)
+    runs, rows = max(20, min(runs, 100_000 // n)), []
+    for each in contenders(n, c):
+        found = each.measure(seed, runs)
         rows += [
             {
-                "protocol": contender.name, "quantity": quantity, "simulated": found[quantity],
-                "formula": contender.formulas[quantity],
+                "protocol": each.name,
+                "quantity": quantity,
+                "simulated": found[quantity],
+                "formula": formula,
+                "runs": runs,
             }
-            for quantity in QUANTITIES
-        ]  # fmt: skip
+            for quantity, formula in each.formulas.items()
+        ]
     return {"closed_forms": rows}
 
 
@@ -97,53 +82,33 @@ def _outside(row: pd.Series[Any]) -> float:
     return max(0.0, latency.best(path, 0.0) - rounds, rounds - latency.worst(path, 1.0))
 
 
-LIMITS: dict[str, tuple[str, float, Callable[[Any], float]]] = {
-    "messages": (
-        "share by which the simulation differs from",
-        0.1,
-        lambda r: abs(r.simulated / r.formula - 1),
-    ),
-    "reliability": ("by how much the simulation is below", 0.1, lambda r: r.formula - r.simulated),
-    "latency": ("rounds by which the simulation is away from", 1.0, _outside),
+LIMITS: dict[str, tuple[float, Callable[[Any], float]]] = {
+    "messages": (0.1, lambda r: abs(r.simulated / r.formula - 1)),
+    "reliability": (0.1, lambda r: r.formula - r.simulated),
+    "latency": (1.0, _outside),
 }
 
 
 def judge(tables: Tables) -> Claims:
     """Simulations beside formulas, and CAMCAST beside what it was tuned to."""
-    rows = tables["closed_forms"]
-    for quantity, (what, limit, apart) in LIMITS.items():
+    rows, tuned = tables["closed_forms"], tables["tuned"]
+    for quantity, (limit, apart) in LIMITS.items():
         for name in PROTOCOLS:
             worst = max(float(apart(row)) for row in _select(rows, quantity, name).itertuples())
-            yield stated(
-                f"{name}, {quantity}: {what} the closed form, at most (up to {limit})",
-                f"CAMCAST, Section {SECTIONS[quantity]}: the closed form; the bound is ours",
-                f"at most {limit}", round(worst, 3), worst <= limit,
-            )  # fmt: skip
-    for row in tables["tuned"].itertuples():
-        yield stated(
-            f"CAMCAST tuned by the paper's condition is as reliable as {row.alternative} with c = {row.c}: "
-            f"CAMCAST, the alternative (within {ALIKE})",
-            "CAMCAST, Section 4.5.2: the same reliability for a c within the stated range; the bound is ours",
-            "equal", {"CAMCAST": round(row.camcast, 3), row.alternative: round(row.itself, 3)},
-            abs(row.camcast - row.itself) <= ALIKE,
-            interval=[share_interval(share * row.runs, row.runs, 3) for share in (row.camcast,
-            row.itself)],
-        )  # fmt: skip
-    yield observed(
-        "CAMCAST's own c by these conditions, and the reliability that the formulas give both, by "
-        "alternative",
-        {
-            row.alternative: {"c": round(row.own_c, 2), "reliability": round(row.formula, 3)}
-            for row in tables["tuned"].itertuples()
-        }, source="CAMCAST, Section 4.5.2",
-    )  # fmt: skip
+            yield claim(quantity, round(worst, 3), worst, name=name, at_most=limit)
+    for row in tuned.itertuples():
+        found = {"CAMCAST": row.camcast, row.alternative: row.itself}
+        ends = [share_interval(share * row.runs, row.runs, 3) for share in found.values()]
+        apart = abs(row.camcast - row.itself)
+        yield claim("tuned", rounded(found, 3), apart, interval=ends, alternative=row.alternative, c=row.c)
+    own = {
+        row.alternative: {"c": round(row.own_c, 2), "reliability": round(row.formula, 3)}
+        for row in tuned.itertuples()
+    }
+    yield claim("own_c", own)
     memory = {name: _select(rows, "memory", name) for name in PROTOCOLS}
-    yield observed(
-        "entries less those of the closed form, at most (below one for each table by construction: whole "
-        "numbers)",
-        rounded({name: (own.simulated - own.formula).abs().max() for name, own in memory.items()}, 2),
-        source="CAMCAST, Section 4.4",
-    )  # fmt: skip
+    off = {name: (own.simulated - own.formula).abs().max() for name, own in memory.items()}
+    yield claim("entries", rounded(off, 2))
 
 
 def _select(rows: pd.DataFrame, quantity: str, name: str) -> pd.DataFrame:
@@ -183,6 +148,3 @@ def _chart(rows: pd.DataFrame, quantity: str) -> Chart:
     return Chart(
         quantity, x, LABELS[quantity], series, log_x=quantity != "reliability", log_y=quantity == "messages"
     )
-
-
-REPRODUCTIONS = {"camcast-analysis": (plan, judge, charts)}

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,17 +33,10 @@ from hierarchy.gossip import GossipBroadcast
 from hierarchy.hpmcast.analysis import expected_rounds, rounds_to_everybody
 from hierarchy.hpmcast.analysis.chain import reach_probability
 from sims.reproduce.camcast.sweep import P_SUCCESS, dice_for, lossy_network, random_publisher
-from sims.reproduce.claims import Claims, mean_interval, observed, rounded, stated
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-    grid,
-)
+from sims.reproduce.claims import Claims, Found, claim, mean_interval, rounded
+from sims.reproduce.reproduction import Tables
 from workloads.charts.chart import Chart, Series, Sheet
 from workloads.statistics.intervals import below, interval_of_mean
-
-if TYPE_CHECKING:
-    pass
 
 TOPOLOGIES = {"1000-100-10": (10, 100, 1000), "3 x 100": (100,) * 3, "5 x 100": (100,) * 5}
 PMCAST_FANOUT = 4
@@ -56,21 +49,7 @@ READINGS = {  # rounding, silent rounds, whether over all runs
     for silent in (0, 1)
 }
 NEAREST = "rounded up, silent round counted, all runs"
-NEAR, EXACT = 0.1, 0.01  # tolerances, ours
 TABLE1, TABLE2 = "CAMCAST, Section 6.1.2, Table 1", "CAMCAST, Section 6.1.2, Table 2"
-TOLERATED = "; the tolerance is ours"
-
-
-def plan_rounds(quick: bool, seed: int) -> Plan:
-    """Publish at the bottom, follow to the root."""
-    runs = 200 if quick else 1000
-    kinds = [("CAMCAST", "down"), ("CAMCAST", "up"), ("gossip", "down")]
-    settings = [
-        {"topology": topology, "protocol": protocol, "rounding": rounding}
-        for topology in TOPOLOGIES
-        for protocol, rounding in kinds
-    ]
-    return Plan(f"{runs} runs of each topology", rounds, settings, {"seed": seed, "runs": runs}, "runs")
 
 
 def rounds(topology: str, protocol: str, rounding: str, seed: int, runs: int) -> pd.DataFrame:
@@ -79,13 +58,6 @@ def rounds(topology: str, protocol: str, rounding: str, seed: int, runs: int) ->
     spreads = _spreads(protocol, rounding, Communities.chain(*sizes), len(sizes) - 1, seed, runs)
     rows = [(spread.rounds, bool(spread.delivered[0])) for spread in spreads]
     return pd.DataFrame(rows, columns=["rounds", "reached_root"])
-
-
-def plan_parasites(quick: bool, seed: int) -> Plan:
-    """Publish on the root, which concerns no other community."""
-    runs = 30 if quick else 200
-    settings = grid(topology=TOPOLOGIES, protocol=PARASITES)
-    return Plan(f"{runs} runs of each topology", parasites, settings, {"seed": seed, "runs": runs}, "runs")
 
 
 def parasites(topology: str, protocol: str, seed: int, runs: int) -> pd.DataFrame:
@@ -147,10 +119,6 @@ def _means(samples: Sequence[pd.Series[float]]) -> list[float]:
     return [float(values.mean()) for values in samples]
 
 
-def _off(found: Sequence[float], paper: Sequence[float]) -> float:
-    return float(np.abs(np.array(found) / np.array(paper) - 1).max())
-
-
 def _by_topology(values: Sequence[float], digits: int = 2) -> dict[str, float]:
     return rounded(dict(zip(TOPOLOGIES, values, strict=True)), digits)
 
@@ -158,70 +126,40 @@ def _by_topology(values: Sequence[float], digits: int = 2) -> dict[str, float]:
 def judge_rounds(tables: Tables) -> Claims:
     """CAMCAST in eight readings; plain gossip; PMcast as an observation; what levels cost."""
     runs = tables["runs"]
-    for reading in READINGS:
-        found = mean_rounds(runs, reading)
-        means = _means(found)
-        yield stated(
-            f"mean rounds of CAMCAST for {', '.join(TOPOLOGIES)}, each within {NEAR:.0%}", TABLE1 + TOLERATED,
-            _by_topology(ROUNDS["CAMCAST"]), _by_topology(means), _off(means, ROUNDS["CAMCAST"]) <= NEAR,
-            interval=[mean_interval(values, 2) for values in found], reading=reading,
-        )  # fmt: skip
-    gossip = _by_protocol(runs, "gossip", "rounds")
-    means, camcast = _means(gossip), _means(mean_rounds(runs, "rounded down"))
-    growth = [camcast[2] / camcast[1], means[2] / means[1]]
+    gossip, found = _by_protocol(runs, "gossip", "rounds"), {k: mean_rounds(runs, k) for k in READINGS}
+    for reading, own in found.items():
+        yield _beside("rounds", own, ROUNDS["CAMCAST"], reading=reading)
+    yield _beside("gossip", gossip, ROUNDS["gossip"])
+    camcast, plain = (float(own[2].mean() / own[1].mean()) for own in (found["rounded down"], gossip))
+    growth = {"CAMCAST": round(camcast, 2), "gossip": round(plain, 2)}
     totals, loss = [sum(sizes) for sizes in TOPOLOGIES.values()], 1 - P_SUCCESS
-    yield stated(
-        f"mean rounds of plain gossip, each within {NEAR:.0%}", TABLE1 + TOLERATED,
-        _by_topology(ROUNDS["gossip"]), _by_topology(means), _off(means, ROUNDS["gossip"]) <= NEAR,
-        interval=[mean_interval(values, 2) for values in gossip], reading="simulated",
-    )  # fmt: skip
-    yield stated(
-        "levels cost CAMCAST rounds, and plain gossip none: growth from 3 x 100 to 5 x 100 (above 1.3, "
-        "below 1.1)", f"{TABLE1}: the number of levels has an impact on latency; the bounds are ours",
-        {"CAMCAST": round(13.08 / 8.83, 2), "gossip": round(4.31 / 4.39, 2)},
-        {"CAMCAST": round(growth[0], 2), "gossip": round(growth[1], 2)}, growth[0] > 1.3 and growth[1] < 1.1,
-    )  # fmt: skip
-    yield observed(
-        f"rounds of PMcast by Pittel's formula, all interested, F = {PMCAST_FANOUT} (fitted)",
-        _by_topology([expected_rounds(n, PMCAST_FANOUT, loss=loss) for n in totals]), source=TABLE1,
-        paper=_by_topology(ROUNDS["PMcast"]), reading="asymptote",
-    )  # fmt: skip
-    yield observed(
-        "rounds of PMcast by the Markov chain, all interested, F = 5 as CAMCAST's c",
-        _by_topology([rounds_to_everybody(n, reach_probability(n, 5, loss=loss)) for n in totals]),
-        source=TABLE1, paper=_by_topology(ROUNDS["PMcast"]), reading="chain",
-    )  # fmt: skip
+    formula = [expected_rounds(n, PMCAST_FANOUT, loss=loss) for n in totals]
+    chain = [rounds_to_everybody(n, reach_probability(n, 5, loss=loss)) for n in totals]
+    yield claim("levels", growth, camcast > 1.3 and plain < 1.1)
+    yield claim("pittel", _by_topology(formula))
+    yield claim("chain", _by_topology(chain))
+
+
+def _beside(key: str, samples: Sequence[pd.Series[float]], paper: Sequence[float], **words: str) -> Found:
+    """A claim that the means of all topologies are near the paper's."""
+    own, digits = _means(samples), 2 if max(paper) < 100 else 1
+    off = np.abs(np.array(own) / np.array(paper) - 1)
+    ends = [mean_interval(values, 2 if digits == 2 else 0) for values in samples]
+    return claim(key, _by_topology(own, digits), off, interval=ends, paper=_by_topology(paper), **words)
 
 
 def judge_parasites(tables: Tables) -> Claims:
     """Plain gossip's numbers, and the order of the three."""
     runs = tables["runs"]
-    means = {
-        protocol: own.groupby("topology").parasites.mean().reindex(list(TOPOLOGIES)).tolist()
-        for protocol, own in runs.groupby("protocol")
-    }
-    yield stated(
-        f"parasite events of plain gossip for {', '.join(TOPOLOGIES)}, each within {EXACT:.0%}",
-        TABLE2 + TOLERATED, _by_topology(PARASITES["gossip"]), _by_topology(means["gossip"], 1),
-        _off(means["gossip"], PARASITES["gossip"]) <= EXACT,
-        interval=[mean_interval(values, 0) for values in _by_protocol(runs, "gossip", "parasites")],
-        reading="targets rounded down, duplicates counted",
+    by = {name: _by_protocol(runs, name, "parasites") for name in PARASITES}
+    fewer = all(
+        below(least, more)
+        for least, more in (*zip(by["CAMCAST"], by["PMcast"], strict=True),
+                            *zip(by["PMcast"], by["gossip"], strict=True))
     )  # fmt: skip
-    yield stated(
-        "PMcast sends fewer parasite events than plain gossip, and CAMCAST fewer than both, in every "
-        "topology, beyond chance", TABLE2, _by_topology(PARASITES["PMcast"]),
-        _by_topology(means["PMcast"], 1),
-        all(
-            below(found[least], found[more])
-            for _, own in runs.groupby("topology")
-            for found in [dict(iter(own.groupby("protocol").parasites))]
-            for least, more in (("CAMCAST", "PMcast"), ("PMcast", "gossip"))
-        ), reading="hpmcast, three levels, R = 3, F = 4",
-    )  # fmt: skip
-    yield observed(
-        "parasite events of CAMCAST (0 by construction: tables hold nobody the event does not concern)",
-        _by_topology(means["CAMCAST"]), source=TABLE2, paper=_by_topology(PARASITES["CAMCAST"]),
-    )  # fmt: skip
+    yield _beside("gossip_parasites", by["gossip"], PARASITES["gossip"])
+    yield claim("order", _by_topology(_means(by["PMcast"]), 1), fewer)
+    yield claim("none", _by_topology(_means(by["CAMCAST"])))
 
 
 def _sheet(
@@ -257,9 +195,3 @@ def charts_parasites(tables: Tables) -> Sheet:
     """Parasite events of each protocol, and the paper's."""
     found = {name: (_by_protocol(tables["runs"], name, "parasites"), PARASITES[name]) for name in PARASITES}
     return _sheet(found, "parasite events (mean)", linear=100)
-
-
-REPRODUCTIONS = {
-    "camcast-table1": (plan_rounds, judge_rounds, charts_rounds),
-    "camcast-table2": (plan_parasites, judge_parasites, charts_parasites),
-}

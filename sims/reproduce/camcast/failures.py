@@ -19,19 +19,13 @@ import numpy as np
 import pandas as pd
 
 from hierarchy.camcast import TopicSettings
-from sims.reproduce.camcast.sweep import GOSSIP, IDEAL, LEVELS, REPORT, SIZES, chosen, sweep
-from sims.reproduce.claims import (
-    Claims,
-    intervals,
-    mean_interval,
-    observed,
-    rounded,
-    share_interval,
-    stated,
-)
+from sims.reproduce.camcast.sweep import GOSSIP, IDEAL, LEVELS, REPORT, SIZES, chosen, unit
+from sims.reproduce.claims import Claims, claim, means, rounded, share_interval
 from sims.reproduce.reproduction import Tables
 from workloads.charts.chart import Chart, Reference, Series, Sheet, curves
 from workloads.statistics.intervals import below
+
+__all__ = ["unit"]
 
 FAILED = "processes failed (%)"
 CRASHES = {
@@ -40,7 +34,15 @@ CRASHES = {
     f"{REPORT}, chosen among the living": (REPORT, "avoided"),
 }
 THIRD, HALF = 0.3, 0.45  # "30 %", "almost half"
-DEGRADED, STEEP, MUCH, ROOM = 0.05, 0.2, 0.05, 0.95
+DEGRADED, MUCH, ROOM = 0.05, 0.05, 0.95
+
+
+SEEMING = {  # readings of Figures 17 and 18: seeming crashed, and what it is compared with
+    IDEAL: (IDEAL, "crashed"),
+    f"{REPORT}, crashed ones sent to": (REPORT, "crashed"),
+    f"{REPORT}, crashed ones avoided": (REPORT, "avoided"),
+}
+BOUNDS = {level: n * (log(n) + TopicSettings().c) for level, n in zip(LEVELS, SIZES, strict=True)}
 
 
 def _at(own: pd.DataFrame, share: float) -> pd.DataFrame:
@@ -49,47 +51,47 @@ def _at(own: pd.DataFrame, share: float) -> pd.DataFrame:
     return own[own.failed == shares[np.abs(shares - share).argmin()]]
 
 
-def _means(own: pd.DataFrame, column: str) -> pd.Series[float]:
-    return own.groupby("community")[column].mean().reindex(list(LEVELS))
-
-
-def _intervals(own: pd.DataFrame, column: str) -> dict[str, list[float]]:
-    return intervals(own.groupby("community")[column], 3)
+def _by(own: pd.DataFrame, column: str) -> dict[str, pd.Series[float]]:
+    """Samples of a column, by community."""
+    return {level: own[column][own.community == level] for level in LEVELS}
 
 
 def judge_fig13(tables: Tables) -> Claims:
     """Messages sent within a community beside N (ln N + c)."""
-    bounds = pd.Series(
-        {level: n * (log(n) + TopicSettings().c) for level, n in zip(LEVELS, SIZES, strict=True)}
-    )
-    own = _at(chosen(tables["sweep"], IDEAL, "crashed"), 0.0)
-    shares = _means(own, "sent") / bounds
-    yield stated(
-        "events sent within a community with nobody failed, as a share of N (ln N + c): between 0.8 and 1 "
-        "in all", "CAMCAST, Section 6.1.2 and Figure 13: of an order of N ln N; the bounds are ours",
-        "a constant share", rounded(shares, 3), bool(shares.max() <= 1 and shares.min() >= 0.8),
-        interval={k: [round(x / bounds[k], 3) for x in v] for k, v in _intervals(own, "sent").items()},
-    )  # fmt: skip
+    sent = _by(_at(chosen(tables["sweep"], IDEAL, "crashed"), 0.0), "sent")
+    shares = {level: own / BOUNDS[level] for level, own in sent.items()}
+    mean = [own.mean() for own in shares.values()]
+    yield means("within_community", shares, bool(max(mean) <= 1 and min(mean) >= 0.8), digits=3)
 
 
 def judge_fig14(tables: Tables) -> Claims:
     """Upward messages with almost half failed."""
-    own = _at(chosen(tables["sweep"], IDEAL, "crashed"), HALF)
-    upward = own[own.community != "a"]
-    means = _means(upward, "upward").drop("a")
-    some = upward.assign(some=upward.upward >= 1).groupby("community").some
-    source = (
-        "CAMCAST, Section 6.1.2 and Figure 14: at least one is sent even if almost half of the processes fail"
+    own = _by(_at(chosen(tables["sweep"], IDEAL, "crashed"), HALF), "upward")
+    upward = {level: own[level] for level in ("d", "g")}
+    some = {level: values >= 1 for level, values in upward.items()}
+    shares = {level: values.mean() for level, values in some.items()}
+    ends = {level: share_interval(values.sum(), len(values), 3) for level, values in some.items()}
+    yield means("upward", upward, [values.mean() for values in upward.values()], digits=3)
+    yield claim("some", rounded(shares, 3), min(shares.values()) == 1.0, interval=ends)
+
+
+def judge_fig15(tables: Tables) -> Claims:
+    """Reception with 30 % crashed, beside gossip broadcast, and its order."""
+    gossip, *others = (
+        _at(chosen(tables["sweep"], kind, model), THIRD)
+        for kind, model in ((GOSSIP, "crashed"), *CRASHES.values())
     )
-    yield stated(
-        "upward messages sent with 45 % failed, mean of the runs, from d and from g", source, "at least 1",
-        rounded(means, 3), means.min() >= 1, interval=_intervals(upward, "upward"), reading="on average",
-    )  # fmt: skip
-    yield stated(
-        "share of the runs in which at least one upward message is sent with 45 % failed, from d and from g",
-        source, 1.0, rounded(some.mean(), 3), some.mean().min() == 1.0,
-        interval={str(k): share_interval(v.sum(), len(v), 3) for k, v in some}, reading="in every run",
-    )  # fmt: skip
+    whole = _overall(gossip)
+    for name, own in zip(CRASHES, others, strict=True):
+        by, all_live = _by(own, "reception"), _overall(own)
+        worst = min(by, key=lambda level: by[level].mean())
+        found = {"CAMCAST": all_live, "gossip broadcast": whole}
+        lacks = whole.mean() - all_live.mean(), whole.mean() - by[worst].mean()
+        order = below(by["a"], by["d"]) and below(by["d"], by["g"])
+        yield means("overall", found, lacks[0], reading=f"{name}; over all live processes")
+        lowest = {f"CAMCAST, {worst}": by[worst], "gossip broadcast": whole}
+        yield means("lowest", lowest, lacks[1], reading=f"{name}; in each community")
+        yield means("order", by, order, digits=3, reading=name)
 
 
 def _overall(own: pd.DataFrame) -> pd.Series[float]:
@@ -98,91 +100,38 @@ def _overall(own: pd.DataFrame) -> pd.Series[float]:
     return runs.received / runs.alive
 
 
-def judge_fig15(tables: Tables) -> Claims:
-    """Reception with 30 % crashed, beside gossip broadcast, and its order."""
-    gossip = _overall(_at(chosen(tables["sweep"], GOSSIP, "crashed"), THIRD))
-    source = (
-        "CAMCAST, Section 1.4: reception is degraded by only 5 % with 30 % crashed, with respect to a "
-        "gossip-based approach"
-    )
-    for name, (kind, model) in CRASHES.items():
-        own = _at(chosen(tables["sweep"], kind, model), THIRD)
-        overall, means = _overall(own), _means(own, "reception")
-        worst, found = str(means.idxmin()), dict(iter(own.groupby("community").reception))
-        yield stated(
-            "reception with 30 % crashed, over all live processes: CAMCAST, gossip broadcast (at most 0.05 "
-            "less)", source, "0.05 less",
-            {"CAMCAST": round(overall.mean(), 4), "gossip broadcast": round(gossip.mean(), 4)},
-            gossip.mean() - overall.mean() <= DEGRADED,
-            interval=[mean_interval(overall), mean_interval(gossip)],
-            reading=f"{name}; over all live processes",
-        )  # fmt: skip
-        yield stated(
-            "reception with 30 % crashed, in the community with the lowest: CAMCAST, gossip broadcast (at "
-            "most 0.05 less)", source, "0.05 less",
-            {f"CAMCAST, {worst}": round(means.min(), 4), "gossip broadcast": round(gossip.mean(), 4)},
-            gossip.mean() - means.min() <= DEGRADED,
-            interval=mean_interval(own[own.community == worst].reception),
-            reading=f"{name}; in each community",
-        )  # fmt: skip
-        yield stated(
-            "reception with 30 % crashed is lower for a than for d than for g, beyond chance",
-            "CAMCAST, Section 6.1.2 and Figure 15: smaller for a, and a gap between g and d", "a < d < g",
-            rounded(means, 3), below(found["a"], found["d"]) and below(found["d"], found["g"]),
-            interval=_intervals(own, "reception"), reading=name,
-        )  # fmt: skip
-
-
 def judge_fig16(tables: Tables) -> Claims:
     """How fast the share of runs that reach all processes rises as fewer are crashed."""
     for name, (kind, model) in CRASHES.items():
         own = chosen(tables["sweep"], kind, model)
-        third, none = (_means(_at(own, share), "everybody") for share in (THIRD, 0.0))
-        gain = none - third
-        yield stated(
-            "share of runs in which all live processes receive: rise from 30 % crashed to none, in a and d "
-            f"(above {STEEP} in both)",
-            "CAMCAST, Section 6.1.2 and Figure 16: reliability increases rapidly with the share alive in d "
-            "and a; the bound is ours", "a steep rise", rounded(gain[["a", "d"]], 3),
-            gain[["a", "d"]].min() > STEEP, reading=name,
-        )  # fmt: skip
-        yield observed(
-            "share of runs in which all live processes receive with 30 % crashed", rounded(third, 3),
-            source="CAMCAST, Figure 16: a plot whose numbers are lost; no order of a, d and g is stated",
-            interval=_intervals(_at(own, THIRD), "everybody"), reading=name,
-        )  # fmt: skip
+        third, none = (_by(_at(own, share), "everybody") for share in (THIRD, 0.0))
+        rise = {level: none[level].mean() - third[level].mean() for level in ("a", "d")}
+        yield claim("rise", rounded(rise, 3), list(rise.values()), reading=name)
+        yield means("all_receive", third, digits=3, reading=name)
 
 
-SEEMING = {  # readings of Figures 17 and 18: seeming crashed, and what it is compared with
-    IDEAL: (IDEAL, "crashed"),
-    f"{REPORT}, crashed ones sent to": (REPORT, "crashed"),
-    f"{REPORT}, crashed ones avoided": (REPORT, "avoided"),
-}
-
-
-def _gains(tables: Tables, quantity: str, kind: str, model: str) -> pd.DataFrame:
-    """Means from 10 to 70 % failed by community: seeming crashed, crashed, and the gain."""
-    means = {}
-    for name, how in (("seeming", "seeming"), ("crashed", model)):
-        own = chosen(tables["sweep"], kind, how)
-        own = own[(own.failed > 0.05) & (own.failed < 0.75)]
-        means[name] = own.groupby(["community", "failed"])[quantity].mean().groupby("community").mean()
-    frame = pd.DataFrame(means).reindex(list(LEVELS))
-    return frame.assign(gain=frame.seeming - frame.crashed)
-
-
-def judge_seeming(tables: Tables, quantity: str, figure: int) -> Claims:
+def _seeming(tables: Tables, quantity: str, figure: int) -> Claims:
     """Whether seeming crashed does much less harm than being crashed, wherever there is room for it."""
     for name, (kind, model) in SEEMING.items():
-        gains = _gains(tables, quantity, kind, model)
-        room = gains[gains.crashed <= ROOM]
-        yield stated(
-            f"{quantity}: mean gain over crashed processes from 10 to 70 % failed, above {MUCH} in every "
-            f"community where crashes leave at most {ROOM}",
-            f"CAMCAST, Section 6.1.2 and Figure {figure}: much better than with crashed processes; the "
-            "bound is ours", "much better", rounded(gains.gain, 3),
-            bool(len(room) and room.gain.min() > MUCH), reading=name,
-        )  # fmt: skip
+        seeming, crashed = (
+            own[(own.failed > 0.05) & (own.failed < 0.75)].groupby(["community", "failed"])[quantity].mean()
+            for own in (chosen(tables["sweep"], kind, how) for how in ("seeming", model))
+        )
+        harmed, better = (each.groupby("community").mean() for each in (crashed, seeming))
+        gain = (better - harmed).reindex(list(LEVELS))
+        room = gain[harmed <= ROOM]
+        much = bool(len(room) and room.min() > MUCH)
+        yield claim("seeming", rounded(gain, 3), much, reading=name, quantity=quantity, figure=figure)
+
+
+def judge_fig17(tables: Tables) -> Claims:
+    """The probability of reception."""
+    yield from _seeming(tables, "reception", 17)
+
+
+def judge_fig18(tables: Tables) -> Claims:
+    """The probability that everybody receives."""
+    yield from _seeming(tables, "everybody", 18)
 
 
 def _curves(own: pd.DataFrame, column: str, levels: tuple[str, ...] = LEVELS, **options: Any) -> list[Series]:
@@ -199,7 +148,7 @@ def _curves(own: pd.DataFrame, column: str, levels: tuple[str, ...] = LEVELS, **
 def charts_fig13(tables: Tables) -> Sheet:
     """Events within each community beside N (ln N + c)."""
     series = _curves(chosen(tables["sweep"], IDEAL, "crashed"), "sent")
-    bounds = [Reference("N (ln N + c)", y=n * (log(n) + TopicSettings().c)) for n in SIZES]
+    bounds = [Reference("N (ln N + c)", y=bound) for bound in BOUNDS.values()]
     title = "Events within a community (paper: of order N ln N)"
     return Sheet(
         [Chart(title, FAILED, "events sent (mean)", series, log_y=True, bottom=1, references=bounds)]
@@ -210,41 +159,45 @@ def charts_fig14(tables: Tables) -> Sheet:
     """Upward messages that are sent, and those that arrive."""
     own = chosen(tables["sweep"], IDEAL, "crashed")
     series = _curves(own, "upward", ("d", "g"))
-    for level in ("d", "g"):
-        rows, number = own[own.community == level], LEVELS.index(level)
-        arrived: dict[str, Any] = {
-            "label": f"{level}, arrived",
-            "over": "",
-            "across": 100,
-            "first": number,
-            "style": "thin",
-        }
-        series += curves(rows, "failed", "upward_arrived", **arrived)
+    for number, level in ((1, "d"), (2, "g")):
+        rows = own[own.community == level]
+        how: dict[str, Any] = {"over": "", "across": 100, "first": number, "style": "thin"}
+        series += curves(rows, "failed", "upward_arrived", label=f"{level}, arrived", **how)
     stated = [Reference("paper: at least 1 ...", y=1), Reference("... up to here", x=100 * HALF)]
     return Sheet([Chart("", FAILED, "upward messages (mean)", series, references=stated)])
 
 
-def _charts_crashed(tables: Tables, column: str, label: str) -> Sheet:
-    found = []
+def charts_fig15(tables: Tables) -> Sheet:
+    """Reception in each reading, and that of gossip broadcast."""
     gossip = chosen(tables["sweep"], GOSSIP, "crashed")
-    level = float(_at(gossip, THIRD)[column].mean())
+    level = float(_at(gossip, THIRD).reception.mean())
+    how: dict[str, Any] = {"label": "gossip broadcast", "over": "", "across": 100, "style": "plain"}
+    more = curves(gossip, "failed", "reception", first=6, **how)
+    stated = [Reference("paper: above, at 30 %", y=level - DEGRADED), Reference("30 %", x=100 * THIRD)]
+    return _crashed(tables, "reception", "probability of reception", more, stated)
+
+
+def charts_fig16(tables: Tables) -> Sheet:
+    """The probability that everybody receives, in each reading."""
+    return _crashed(tables, "everybody", "probability that all receive", [], [])
+
+
+def _crashed(tables: Tables, column: str, label: str, more: list[Series], stated: list[Reference]) -> Sheet:
+    found = []
     for name, (kind, model) in CRASHES.items():
-        series, stated = _curves(chosen(tables["sweep"], kind, model), column), []
-        if column == "reception":
-            how: dict[str, Any] = {
-                "label": "gossip broadcast",
-                "over": "",
-                "across": 100,
-                "first": 6,
-                "style": "plain",
-            }
-            series += curves(gossip, "failed", column, **how)
-            stated = [
-                Reference("paper: above, at 30 %", y=level - DEGRADED),
-                Reference("30 %", x=100 * THIRD),
-            ]
+        series = [*_curves(chosen(tables["sweep"], kind, model), column), *more]
         found.append(Chart(name, FAILED, label, series, top=1.03, bottom=0, references=stated))
     return Sheet(found)
+
+
+def charts_fig17(tables: Tables) -> Sheet:
+    """The probability of reception, seeming crashed and crashed."""
+    return _charts_seeming(tables, "reception", "probability of reception")
+
+
+def charts_fig18(tables: Tables) -> Sheet:
+    """The probability that everybody receives, seeming crashed and crashed."""
+    return _charts_seeming(tables, "everybody", "probability that all receive")
 
 
 def _charts_seeming(tables: Tables, column: str, label: str) -> Sheet:
@@ -258,19 +211,3 @@ def _charts_seeming(tables: Tables, column: str, label: str) -> Sheet:
 
 
 _RECEPTION, _ALL = "probability of reception", "probability that all receive"
-
-
-REPRODUCTIONS = {
-    "camcast-fig13": (sweep, judge_fig13, charts_fig13),
-    "camcast-fig14": (sweep, judge_fig14, charts_fig14),
-    "camcast-fig15": (sweep, judge_fig15, lambda tables: _charts_crashed(tables, "reception", _RECEPTION)),
-    "camcast-fig16": (sweep, judge_fig16, lambda tables: _charts_crashed(tables, "everybody", _ALL)),
-    "camcast-fig17": (
-        sweep, lambda tables: judge_seeming(tables, "reception", 17),
-        lambda tables: _charts_seeming(tables, "reception", _RECEPTION),
-    ),
-    "camcast-fig18": (
-        sweep, lambda tables: judge_seeming(tables, "everybody", 18),
-        lambda tables: _charts_seeming(tables, "everybody", _ALL),
-    ),
-}  # fmt: skip

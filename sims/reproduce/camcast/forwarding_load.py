@@ -14,26 +14,10 @@ import pandas as pd
 from hierarchy.camcast import Communities, StaticTables, disseminate, parameters
 from hierarchy.compiled.camcast.dissemination import UPWARD
 from sims.reproduce.camcast.sweep import LEVELS, SIZES
-from sims.reproduce.claims import Claims, observed, span, stated
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-    grid,
-)
+from sims.reproduce.claims import Claims, claim, span
+from sims.reproduce.reproduction import Tables
 from sub2sub.compiled.events.outcome import gini
-from workloads.charts.chart import Chart, Sheet, shares
-
-EVEN = 0.2
-SOURCE = (
-    "CAMCAST, Section 1.3: those that forward are chosen so that load is evenly balanced; the bound is ours"
-)
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """Publish many events over the same tables."""
-    events, seeds = (300, 2) if quick else (2000, 3)
-    scale = f"{sum(SIZES):,} processes, {events:,} events of g, {seeds} seeds"
-    return Plan(scale, unit, grid(seed=range(seed, seed + seeds)), {"events": events}, "load")
+from workloads.charts.chart import Chart, Series, Sheet, shares
 
 
 def unit(seed: int, events: int) -> pd.DataFrame:
@@ -63,40 +47,29 @@ def balance(load: pd.DataFrame) -> pd.DataFrame:
 def judge(tables: Tables) -> Claims:
     """Forwarded within the community, and upward."""
     found = balance(tables["load"])
-    worst = found.groupby("community").max()
+    worst = found.groupby("community").max().round(4)
     lower = worst.upward.drop("a", errors="ignore")  # there is no community above the root
-    yield stated(
-        f"Gini coefficient of messages forwarded per event taken, by community, worst seed (below {EVEN} in "
-        "all)", SOURCE, "even", worst.forwarded.round(4).to_dict(), worst.forwarded.max() < EVEN,
-        interval=span(found.forwarded), reading="all messages",
-    )  # fmt: skip
-    yield stated(
-        f"Gini coefficient of upward messages per event taken, in d and g, worst seed (below {EVEN} in both)",
-        SOURCE, "even", lower.round(4).to_dict(), lower.max() < EVEN, interval=span(found.upward.drop("a")),
-        reading="upward messages alone",
-    )  # fmt: skip
-    yield observed(
-        "Gini coefficient of copies received per event taken, by community, worst seed",
-        worst.received.round(4).to_dict(), interval=span(found.received),
-    )  # fmt: skip
+    yield claim("forwarded", worst.forwarded.to_dict(), worst.forwarded, interval=span(found.forwarded))
+    yield claim("upward", lower.to_dict(), lower, interval=span(found.upward.drop("a")))
+    yield claim("received", worst.received.to_dict(), interval=span(found.received))
+
+
+def of_first_seed(load: pd.DataFrame, name: str) -> list[Series]:
+    """Processes by their load per event, by community."""
+    own = load[(load.seed == load.seed.min()) & (load.taken > 0)]
+    return [
+        shares(rows[name] / rows.taken, f"{level} ({size} processes)", style="plain")
+        for level, size in zip(LEVELS, SIZES, strict=True)
+        for rows in [own[own.community == level]]
+    ]
 
 
 def charts(tables: Tables) -> Sheet:
     """Processes by what they forward and send upward per event, first seed."""
-    load = tables["load"]
-    load = load[(load.seed == load.seed.min()) & (load.taken > 0)]
     names = {"forwarded": "messages forwarded", "received": "copies received", "upward": "upward messages"}
-    by = [
-        (f"{level} ({SIZES[k]} processes)", load[load.community == level]) for k, level in enumerate(LEVELS)
-    ]
+    y = "processes with at most that (%)"
     found = [
-        Chart(
-            label, f"{label} per event taken", "processes with at most that (%)",
-            [shares(own[name] / own.taken, text, style="plain") for text, own in by],
-        )
+        Chart(label, f"{label} per event taken", y, of_first_seed(tables["load"], name))
         for name, label in names.items()
-    ]  # fmt: skip
+    ]
     return Sheet(found, note="paper: evenly balanced (a steep step is even)")
-
-
-REPRODUCTIONS = {"camcast-load": (plan, judge, charts)}

@@ -22,7 +22,6 @@ import pandas as pd
 from hierarchy.camcast import Communities, Parameters, Tables, TopicSettings, disseminate
 from hierarchy.membership import Membership, ScampSettings, SemiStructured, Structured, Unstructured
 from sims.reproduce.camcast.sweep import dice_for
-from sims.reproduce.reproduction import Plan, grid
 from sub2sub.compiled.common.network import Network
 
 SETTINGS = TopicSettings(c=0.0, a=2.0, z=4, rounding="up")
@@ -36,13 +35,6 @@ METRICS = ("reception", "reliability", "efficiency", "latency", "upward")
 COLUMNS = ["event", "p_sel", "community", *METRICS]
 EVENTS = 10
 REST = 40
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """The memberships, and events of them."""
-    runs = 10 if quick else 25  # with five, the mean size of SCAMP's views varies by half an entry
-    scale = f"118 and 114 processes, {runs} memberships of each kind, {EVENTS} events for each p_sel"
-    return Plan(scale, unit, grid(membership=KINDS, run=range(runs)), {"seed": seed})
 
 
 def unit(membership: str, run: int, seed: int) -> dict[str, pd.DataFrame]:

@@ -24,11 +24,11 @@ import pandas as pd
 from sims.config.topic_workload import TopicWorkload
 from sims.engine import Simulation
 from sims.engine.faults import Churn, Crash, Loss
-from sims.reproduce.claims import OURS, Claims, observed, rounded, span, stated
-from sims.reproduce.reproduction import Plan, Tables, grid
+from sims.reproduce.claims import Claims, claim, rounded, span
+from sims.reproduce.reproduction import Tables
 from sims.rivals.base.catalogue import entrant
 from sims.rivals.base.entrants import Compared, Entrant
-from workloads.charts.chart import Chart, Reference, Series, Sheet, frontier
+from workloads.charts.chart import Series, frontier
 
 HIT = 0.999
 SYSTEMS = ("camcast on rings", "camcast")
@@ -57,15 +57,6 @@ CONDITIONS = {
     "churn of 0.2 % a cycle": Condition(Churn(0.002), SETTLED),
     "churn of 1 % a cycle": Condition(Churn(0.01), SETTLED),
 }
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """Test events with every setting, by tree, condition and system."""
-    size, events, seeds = (600, 60, 1) if quick else (10_000, 300, 2)
-    trees = ["5 levels, Zipf"] if quick else list(TREES)
-    settings = grid(tree=trees, condition=CONDITIONS, seed=range(seed, seed + seeds), system=SYSTEMS)
-    scale = f"{size:,} peers, {events} events, {seeds} seed{'s' * (seeds > 1)}"
-    return Plan(scale, unit, settings, {"size": size, "events": events}, "shared")
 
 
 def unit(tree: str, condition: str, seed: int, system: str, size: int, events: int) -> list[dict[str, Any]]:
@@ -145,67 +136,34 @@ def judge(tables: Tables) -> Claims:
     """Reliability, cost, parasites, exact rings, upkeep."""
     rows = tables["shared"]
     shared = rows[rows.system == SYSTEMS[0]]
-    rings = shared[(shared.route == "rings") & (shared.condition == "no fault")]
+    rings = shared[(shared.route == "rings") & (shared.condition == "no fault")].complete
     points = working_points(rows)
     default = working_points(rows[(rows.system != SYSTEMS[0]) | (rows.knob == DEFAULT)])
-    yield from _working_claims(default, f"with the default setting, {DEFAULT}")
-    yield from _working_claims(points, f"best of {shared[shared.route == 'camcast'].knob.nunique()} settings")
-    yield observed(
-        "hit ratio of CAMCAST's own tables there", rounded(_by_place(points).own_hit_ratio),
-        source="not in the papers",
-    )  # fmt: skip
+    best = f"best of {shared[shared.route == 'camcast'].knob.nunique()} settings"
+    for reading, own in ((f"with the default setting, {DEFAULT}", default), (best, points)):
+        for condition, at in own.groupby("condition", sort=False):
+            hits, ends = dict(zip(at.tree, at.hit_ratio.round(5), strict=True)), span(at.hit_ratio)
+            yield claim("hit_ratio", hits, at.hit_ratio, interval=ends, reading=reading, condition=condition)
+        cost = _by_place(own, own.messages / own.allowed)
+        yield claim("cost", rounded(cost, 3), cost, reading=reading)
+    yield claim("own_tables", rounded(_by_place(points, points.own_hit_ratio)))
     parasites = int(shared.spam.sum() + shared.parasitic.sum())
-    yield stated(
-        "parasite events (copies at peers that do not want them, and messages these sent), all settings",
-        OURS, 0, parasites, parasites == 0,
-    )  # fmt: skip
-    yield stated(
-        "events along the rings of the shared overlay that reach everybody, without faults", OURS, 1.0,
-        float(rings.complete.min()), bool((rings.complete == 1.0).all()),
-    )  # fmt: skip
+    yield claim("parasites", parasites, parasites == 0)
+    yield claim("along_rings", float(rings.min()), bool((rings == 1.0).all()))
     kept = rows[rows.condition == "no fault"].groupby(["system", "tree"], sort=False).upkeep_messages.mean()
-    yield observed(
-        "messages a peer and cycle that keep the overlay, without faults, by system and tree",
-        rounded({f"{name}, {tree}": value for (name, tree), value in kept.items()}, 2),
-        source="not in the papers",
-    )  # fmt: skip
+    yield claim("upkeep", rounded({f"{name}, {tree}": value for (name, tree), value in kept.items()}, 2))
 
 
-def _by_place(points: pd.DataFrame) -> pd.DataFrame:
-    return points.set_index(points.tree + ", " + points.condition)
+def _by_place(points: pd.DataFrame, values: pd.Series[float]) -> pd.Series[float]:
+    return values.set_axis(points.tree + ", " + points.condition)
 
 
-def _working_claims(points: pd.DataFrame, reading: str) -> Claims:
-    """Reliability and cost of the working points, with some of the settings."""
-    for condition, own in points.groupby("condition", sort=False):
-        yield stated(
-            f"hit ratio of CAMCAST's routing on the shared overlay, {condition}, worst seed of each tree "
-            f"(at least {HIT})", OURS, HIT, dict(zip(own.tree, own.hit_ratio.round(5), strict=True)),
-            bool((own.hit_ratio >= HIT).all()), interval=span(own.hit_ratio), reading=reading,
-        )  # fmt: skip
-    cost = points.messages / points.allowed
-    yield stated(
-        "cost of that over the cost of CAMCAST's own tables, in messages per event, by tree and condition "
-        "(at most 1 in all)", OURS, "at most 1", rounded(_by_place(points.assign(cost=cost)).cost, 3),
-        bool((points.messages <= points.allowed).all()), reading=reading,
-    )  # fmt: skip
-
-
-def charts(tables: Tables) -> Sheet:
+def missed(own: pd.DataFrame) -> list[Series]:
     """Missed deliveries against messages; lines join the settings that no cheaper one beats."""
-    rows = tables["shared"]
-    rows, found = rows[rows.route == "camcast"], []
-    for tree, own in rows.groupby("tree", sort=False):
-        series: list[Series] = []
-        for number, (condition, name) in enumerate(product(("no fault", "5 % loss"), SYSTEMS)):
-            cells = own[(own.condition == condition) & (own.system == name)]
-            curve = cells.groupby("knob").agg({"messages": "mean", "hit_ratio": "mean"})
-            missed = (1 - curve.hit_ratio).clip(lower=1e-6)
-            series += frontier(curve.messages, missed, f"{name}, {condition}", number)
-        bound = [Reference("", y=1 - HIT)]
-        labels = "messages per event", "deliveries missed (share)"
-        found.append(Chart(str(tree), *labels, series, log_y=True, references=bound))
-    return Sheet(found, columns=min(3, len(found)))
-
-
-REPRODUCTIONS = {"camcast-shared": (plan, judge, charts)}
+    series: list[Series] = []
+    for number, (condition, name) in enumerate(product(("no fault", "5 % loss"), SYSTEMS)):
+        cells = own[(own.condition == condition) & (own.system == name)]
+        curve = cells.groupby("knob")[["messages", "hit_ratio"]].mean()
+        lost = (1 - curve.hit_ratio).clip(lower=1e-6)
+        series += frontier(curve.messages, lost, f"{name}, {condition}", number)
+    return series

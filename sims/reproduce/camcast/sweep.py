@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 
 from hierarchy import camcast
 from hierarchy.gossip import GossipBroadcast
-from sims.reproduce.reproduction import Plan, grid
 from sub2sub.compiled.common.network import Network
 from sub2sub.peers.draws import cycle_key, stream_number
 
@@ -52,14 +51,6 @@ class Known(NamedTuple):
     name: str
     tables: camcast.Tables
     parameters: camcast.Parameters
-
-
-def sweep(quick: bool, seed: int) -> Plan:
-    """The setting of Section 6.1 for failed shares from 0 to 0.9."""
-    shares = np.linspace(0, 0.9, 10 if quick else 19).tolist()
-    runs = 40 if quick else 100
-    scale = f"{sum(SIZES):,} processes in communities of {', '.join(map(str, reversed(SIZES)))}, {runs} runs"
-    return Plan(scale, unit, grid(first=range(0, runs, BLOCK)), {"seed": seed, "shares": shares}, "sweep")
 
 
 def unit(first: int, seed: int, shares: list[float]) -> pd.DataFrame:

@@ -16,20 +16,14 @@ from numpy.typing import NDArray
 
 from hierarchy.hpmcast import Gossip, disseminate, spread_interest
 from hierarchy.hpmcast.analysis import infected_distribution, reach_probability
-from sims.reproduce.claims import Claims, rounded, stated
+from sims.reproduce.claims import Claims, claim, rounded
 from sims.reproduce.hpmcast.trials import hierarchy
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-    grid,
-)
+from sims.reproduce.reproduction import Tables
 from sub2sub.compiled.common.network import Network
-from workloads.charts.chart import Chart, Series, Sheet
+from workloads.charts.chart import Series
 
 FANOUT, ROUNDS, SYSTEM = 2, 14, 100
 CASES = {"rfpbcast": (1.0, 0.0), "pmcast, p = 0.5": (0.5, 0.0), "pmcast, p = 0.5, 20 % loss": (0.5, 0.2)}
-CHAIN = "hpmcast, Sections 2.1.2 and 2.2.2: the chain gives the number of infected participants"
-SOURCE = f"{CHAIN}; the bound is ours"
 
 
 def _simulate(p: float, loss: float, runs: int, seed: int) -> NDArray[np.int64]:
@@ -57,13 +51,6 @@ def _deviation(chances: NDArray[np.float64]) -> float:
     return float(np.sqrt(chances @ (numbers - mean) ** 2))
 
 
-def plan(quick: bool, seed: int) -> Plan:
-    """Means round by round, and the distribution where half are infected."""
-    runs = 1000 if quick else 10_000
-    scale = f"{SYSTEM} interested participants, {runs:,} runs"
-    return Plan(scale, unit, grid(case=CASES), {"runs": runs, "seed": seed})
-
-
 def unit(case: str, runs: int, seed: int) -> dict[str, pd.DataFrame]:
     """One case, simulated and by the chain."""
     p, loss = CASES[case]
@@ -88,45 +75,26 @@ def judge(tables: Tables) -> Claims:
     off = {str(case): (own.simulated - own.chain).abs() / SYSTEM for case, own in by}
     most = {case: own.max() for case, own in off.items()}
     last = {case: own.iloc[-1] for case, own in off.items()}
-    yield stated(
-        "largest difference of the mean number of infected from the chain's, as a share (below 0.1 in all "
-        "cases)", SOURCE, 0, rounded(most), max(most.values()) < 0.1,
-    )  # fmt: skip
-    yield stated(
-        f"difference after round {ROUNDS}, as a share of the interested (below 0.02 in all cases)", SOURCE, 0,
-        rounded(last), max(last.values()) < 0.02,
-    )  # fmt: skip
+    yield claim("means", rounded(most), list(most.values()))
+    yield claim("last", rounded(last), list(last.values()))
     for case, own in tables["spreads"].groupby("case", sort=False):
         seen, chain = (_deviation(own[name].to_numpy()) for name in ("simulated", "chain"))
-        yield stated(
-            f"{case}: standard deviation of the number of infected where half are, within 20 %",
-            "hpmcast, equations 3 and 8: the distribution of the number of infected participants; the bound "
-            "is ours", round(chain, 2), round(seen, 2), abs(seen / chain - 1) < 0.2,
-        )  # fmt: skip
+        yield claim("deviation", round(seen, 2), abs(seen / chain - 1), paper=round(chain, 2), case=case)
 
 
-def charts(tables: Tables) -> Sheet:
-    """Means round by round, and one distribution."""
-    means = []
-    for k, (case, own) in enumerate(tables["means"].groupby("case", sort=False)):
+def infected(means: pd.DataFrame) -> list[Series]:
+    """The share that is infected by round, simulated and by the chain."""
+    found = []
+    for k, (case, own) in enumerate(means.groupby("case", sort=False)):
         share, reach = own.simulated / SYSTEM, 1.96 * own.error / SYSTEM
         ends = {"low": share - reach, "high": share + reach}
-        means.append(Series(f"{case}, simulated", own["round"], share, "points", look=k, **ends))
-        means.append(
-            Series(f"{case}, the paper's chain", own["round"], own.chain / SYSTEM, look=k, style="plain")
-        )
-    spread = tables["spreads"][tables["spreads"].case == "rfpbcast"]
-    chances = [
-        Series("", spread.infected, spread.simulated, "points", look=0),
-        Series("", spread.infected, spread.chain, look=0, style="plain"),
-    ]
-    title = f"rfpbcast after round {int(spread['round'].iloc[0])}"
-    return Sheet(
-        [
-            Chart("Infected by round", "round", "share of the interested infected", means),
-            Chart(title, "infected participants", "probability", chances),
-        ]
-    )
+        found.append(Series(f"{case}, simulated", own["round"], share, "points", look=k, **ends))
+        chain = own.chain / SYSTEM
+        found.append(Series(f"{case}, the paper's chain", own["round"], chain, look=k, style="plain"))
+    return found
 
 
-REPRODUCTIONS = {"pmcast-chain": (plan, judge, charts)}
+def spread(rows: pd.DataFrame) -> list[Series]:
+    """The distribution, simulated and by the chain."""
+    seen = Series("", rows.infected, rows.simulated, "points", look=0)
+    return [seen, Series("", rows.infected, rows.chain, look=0, style="plain")]

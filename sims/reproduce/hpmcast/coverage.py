@@ -16,19 +16,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hierarchy import hpmcast
-from sims.reproduce.claims import Claims, mean_interval, rounded, stated
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-    grid,
-)
+from sims.reproduce.claims import Claims, claim, means, rounded
+from sims.reproduce.reproduction import Tables
 from sims.rivals.below.encoded import point_cells
 from sub2sub.geometry.boxes import Boxes, normalise
-from workloads.charts.chart import Chart, Sheet, curves
 from workloads.statistics.intervals import below
 
 GOSSIP = hpmcast.Gossip(fanout=2, constant=3.0)
-PLACINGS = {"random": "addresses at random", "alike": "neighbours alike"}
+PLACED = ("random", "alike")
 COLUMNS = ["vain", "parasites", "messages", "filtered", "comparisons", "above", "delivery"]
 ELECTIONS = {"smallest addresses": False, "largest coverage": True}
 
@@ -75,14 +70,6 @@ def published(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def plan(quick: bool, seed: int) -> Plan:
-    """Vary the boxes of a line, which participants are neighbours, and how delegates are elected."""
-    boxes = [1, 2, 4, 8] if quick else [1, 2, 4, 8, 16, 32]
-    a = 10 if quick else 22
-    settings = grid(placing=PLACINGS, election=ELECTIONS, boxes=boxes)
-    return Plan(f"{a**3:,} participants, 40 events", unit, settings, {"a": a, "seed": seed}, "coverage")
-
-
 def unit(placing: str, election: str, boxes: int, a: int, seed: int) -> pd.DataFrame:
     """A row per event."""
     generator = np.random.Generator(np.random.Philox(seed))
@@ -99,73 +86,23 @@ def unit(placing: str, election: str, boxes: int, a: int, seed: int) -> pd.DataF
 def judge(tables: Tables) -> Claims:
     """Weak filters, locality against redundancy, and the election of delegates."""
     table = tables["coverage"]
-    means = table.groupby(["placing", "election", "boxes"])[COLUMNS].mean()
-    fewest, most = int(table.boxes.min()), int(table.boxes.max())
+    by = dict(iter(table.groupby(["placing", "election", "boxes"])))
+    ends = [int(table.boxes.min()), int(table.boxes.max())]
     smallest, largest = ELECTIONS
-    vain, cost = ({name: means[of][name, smallest] for name in PLACINGS} for of in ("vain", "comparisons"))
-    elected = {election: means.parasites["alike", election, most] for election in (smallest, largest)}
-    alike = table[(table.placing == "alike") & (table.boxes == most)]
 
-    def passed(placing: str, boxes: int) -> pd.Series[float]:
-        own = (table.placing == placing) & (table.election == smallest) & (table.boxes == boxes)
-        return table.vain[own]
+    def mean(column: str, placing: str, *boxes: int) -> dict[int, float]:
+        return {each: float(by[placing, smallest, each][column].mean()) for each in boxes}
 
-    lost = float((means.delivery.groupby(["placing", "election"]).transform("last") - means.delivery).max())
-    yield stated(
-        "share of lines that pass an event in vain, with the fewest and the most boxes of a line (falls "
-        "beyond chance)", "hpmcast, Section 6.1.1: a covering filter is weaker", "falls",
-        {name: rounded(own[[fewest, most]], 4, "{} boxes") for name, own in vain.items()},
-        all(below(passed(name, most), passed(name, fewest)) for name in PLACINGS),
-    )  # fmt: skip
-    yield stated(
-        "comparisons per participant and event with the fewest and the most boxes of a line (less than two "
-        "thirds)", "hpmcast, Section 6.1.1: weaker filters reduce the cost substantially; the bound is ours",
-        "substantially less",
-        {name: rounded(own[[fewest, most]], 2, "{} boxes") for name, own in cost.items()},
-        all(v[fewest] < v[most] * 2 / 3 for v in cost.values()),
-    )  # fmt: skip
-    yield stated(
-        "share of lines that pass in vain with 4 boxes: addresses at random, neighbours alike (less than "
-        "half)", "hpmcast, Section 3.3: redundancy competes with locality; the bound is ours", "far fewer",
-        rounded({PLACINGS[name]: own[4] for name, own in vain.items()}),
-        vain["alike"][4] < vain["random"][4] / 2,
-    )  # fmt: skip
-    yield stated(
-        "uninterested participants reached with the most boxes, neighbours alike: smallest addresses "
-        "elected, largest coverage elected (less, beyond chance)",
-        "hpmcast, Section 4.2.2: delegates chosen by their subscriptions reduce pure forwarding", "less",
-        rounded(elected), below(*(alike.parasites[alike.election == e] for e in (largest, smallest))),
-        interval=[mean_interval(alike.parasites[alike.election == e]) for e in elected],
-    )  # fmt: skip
-    yield stated(
-        "delivery lost against the most boxes, greatest over all settings (below 0.02)",
-        "hpmcast, Section 6.1.1: what passes the first filter passes the covering one; the bound is ours", 0,
-        round(lost, 4), lost < 0.02,
-    )  # fmt: skip
-
-
-def charts(tables: Tables) -> Sheet:
-    """Lines that pass in vain, and uninterested participants reached, by the boxes of a line."""
-    table = tables["coverage"]
-    table = table.assign(vain=100 * table.vain, parasites=100 * table.parasites)
-    labels = {
-        "vain": "lines of levels 2, 3 that pass in vain (%)",
-        "parasites": "uninterested participants reached (%)",
-        "comparisons": "comparisons per participant and event",
-    }
-    ticks = {float(most): str(most) for most in sorted(table.boxes.unique())}
-
-    def name(key: tuple[str, str]) -> str:
-        return f"{PLACINGS[key[0]]}, {key[1]}"
-
-    found = [
-        Chart(
-            label, "boxes of a joint interest, K", label,
-            curves(table, "boxes", column, ("placing", "election"), label=name), log_x=True, ticks=ticks,
-        )
-        for column, label in labels.items()
-    ]  # fmt: skip
-    return Sheet(found, note="paper: fewer boxes pass more in vain and cost less (no numbers)")
-
-
-REPRODUCTIONS = {"hpmcast-coverage": (plan, judge, charts)}
+    vain, cost = ({name: mean(column, name, *ends) for name in PLACED} for column in ("vain", "comparisons"))
+    falls = all(below(*(by[name, smallest, boxes].vain for boxes in reversed(ends))) for name in PLACED)
+    less = [own[ends[0]] / own[ends[1]] for own in cost.values()]
+    four = {name: mean("vain", name, 4)[4] for name in PLACED}
+    elected = {election: by["alike", election, ends[1]].parasites for election in ELECTIONS}
+    means_of = table.groupby(["placing", "election", "boxes"]).delivery.mean()
+    lost = float((means_of.groupby(["placing", "election"]).transform("last") - means_of).max())
+    yield claim("vain", {name: rounded(own, 4, "{} boxes") for name, own in vain.items()}, falls)
+    yield claim("comparisons", {name: rounded(own, 2, "{} boxes") for name, own in cost.items()}, less)
+    words = {"addresses at random": four["random"], "neighbours alike": four["alike"]}
+    yield claim("alike", rounded(words), four["alike"] / four["random"])
+    yield means("elected", elected, below(elected[largest], elected[smallest]))
+    yield claim("lost", round(lost, 4), lost)

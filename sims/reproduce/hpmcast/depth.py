@@ -18,13 +18,9 @@ import pandas as pd
 
 from hierarchy.hpmcast import Gossip, Reading
 from hierarchy.hpmcast.analysis import expected_rounds
-from sims.reproduce.claims import Claims, intervals, observed, rounded, stated
+from sims.reproduce.claims import Claims, claim, means, rounded
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, run_trials
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-    grid,
-)
+from sims.reproduce.reproduction import Tables
 from workloads.charts.chart import Chart, Reference, Sheet, curves
 from workloads.statistics.intervals import below
 
@@ -33,14 +29,6 @@ TREES = {1: 4096, 2: 64, 3: 16, 4: 8, 6: 4}  # levels: a
 FANOUTS, FRACTIONS = (2, 3, 4), (0.1, 0.3, 1.0)
 TWO = {name: reading for name, reading in READINGS.items() if reading != Reading.LINES_27_AND_35}
 ROUNDS = {"last": "until the last reception", "rounds": "until gossip ends"}
-SAME = 0.15  # a difference between depths that we call none
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """Multicast through hierarchies of every depth."""
-    events = 10 if quick else 60
-    scale = f"{N:,} participants, R = {REDUNDANCY}, {events} events of each kind"
-    return Plan(scale, unit, grid(levels=TREES), {"events": events, "seed": seed}, "depths")
 
 
 def unit(levels: int, events: int, seed: int) -> pd.DataFrame:
@@ -57,33 +45,19 @@ def unit(levels: int, events: int, seed: int) -> pd.DataFrame:
 def judge(tables: Tables) -> Claims:
     """What fan-out saves, and what depth costs."""
     for reading, own in tables["depths"].groupby("reading", sort=False):
-        everybody = own[own.p == 1.0]
+        everybody, least = own[own.p == 1.0], own[FANOUTS[0] == own.F]
         by = everybody.groupby(["levels", "F"])["last"].mean().unstack("F")
         fewer = everybody.groupby("levels").apply(_fewer_with_more, include_groups=False)
-        yield stated(
-            f"rounds until the last reception at p = 1, by depth, with F = {', '.join(map(str, FANOUTS))}: "
-            "at every depth fewer with the most than with the least, and never more with more, beyond chance",
-            "hpmcast, Section 5.3.2: more fan-out decreases the number of rounds necessary", "fewer",
-            {f"{levels} levels": rounded(row, 2, "F = {}") for levels, row in by.iterrows()},
-            bool(fewer.all()), reading=reading,
-        )  # fmt: skip
+        found = {f"{levels} levels": rounded(row, 2, "F = {}") for levels, row in by.iterrows()}
+        yield claim("fanout", found, bool(fewer.all()), reading=reading)
         for column, words in ROUNDS.items():
-            rounds = everybody[FANOUTS[0] == everybody.F].groupby("levels")[column]
-            mean = rounds.mean()
-            yield stated(
-                f"rounds {words} at p = 1, F = {FANOUTS[0]}, by depth: greatest over least below {1 + SAME}",
-                "hpmcast, Section 6.2, equation 28: depth has no impact on the time of a broadcast; the "
-                "bound is ours", {"every depth": round(expected_rounds(N, FANOUTS[0]), 2)},
-                rounded(mean, 2, "{} levels"), mean.max() / mean.min() < 1 + SAME,
-                interval=intervals(rounds, 2, "{} levels"), reading=f"{reading}; {words}",
-            )  # fmt: skip
-        small = own[(FANOUTS[0] == own.F) & (own.p < 1)].groupby(["p", "levels"]).delivery.mean()
-        yield observed(
-            f"delivery with F = {FANOUTS[0]} by depth {list(TREES)}, for p below 1",
-            {f"p = {p}": values.round(4).tolist() for p, values in small.groupby("p")},
-            source="hpmcast, Section 5.3.4: no clear trend with the depth", paper="no clear trend",
-            reading=reading,
-        )  # fmt: skip
+            rounds = least[least.p == 1.0].groupby("levels")[column]
+            ratio, paper = rounds.mean().max() / rounds.mean().min(), round(expected_rounds(N, FANOUTS[0]), 2)
+            how = {"reading": f"{reading}; {words}", "words": words, "paper": {"every depth": paper}}
+            yield means("rounds", rounds, ratio, digits=2, name="{} levels", **how)
+        small = least[least.p < 1].groupby(["p", "levels"]).delivery.mean().round(4)
+        delivery = {f"p = {p}": values.tolist() for p, values in small.groupby("p")}
+        yield claim("delivery", delivery, reading=reading)
 
 
 def _fewer_with_more(own: pd.DataFrame) -> bool:
@@ -108,6 +82,3 @@ def charts(tables: Tables) -> Sheet:
         title = f"{reading}\ndelivery, F = {FANOUTS[0]} (paper: no trend)"
         found.append(Chart(title, "levels, l", "delivery", series, ticks=ticks))
     return Sheet(found, columns=3)
-
-
-REPRODUCTIONS = {"hpmcast-depth": (plan, judge, charts)}

@@ -19,15 +19,10 @@ import numpy as np
 import pandas as pd
 
 from hierarchy.hpmcast import Condensation, Population
-from sims.reproduce.claims import Claims, intervals, observed, stated
+from sims.reproduce.claims import Claims, claim, means
 from sims.reproduce.hpmcast.coverage import published
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-    grid,
-)
+from sims.reproduce.reproduction import Tables
 from sub2sub.geometry.boxes import Boxes, normalise
-from workloads.charts.chart import Chart, Sheet, curves
 from workloads.statistics.intervals import below
 
 ATTRIBUTES, BOXES = 4, 8
@@ -49,13 +44,6 @@ def _interests(n: int, generator: np.random.Generator) -> Boxes:
     return normalise(centre - width / 2, centre + width / 2)
 
 
-def plan(quick: bool, seed: int) -> Plan:
-    """The same events with less and less compared at the levels above."""
-    a, events = (10, 40) if quick else (22, 200)
-    scale = f"{a**3:,} participants, {ATTRIBUTES} attributes, {BOXES} boxes a line, {events} events"
-    return Plan(scale, unit, grid(compared=COMPARED), {"a": a, "events": events, "seed": seed}, "events")
-
-
 def unit(compared: str, a: int, events: int, seed: int) -> pd.DataFrame:
     """A row per event."""
     generator = np.random.Generator(np.random.Philox(seed))
@@ -67,50 +55,13 @@ def unit(compared: str, a: int, events: int, seed: int) -> pd.DataFrame:
 
 def judge(tables: Tables) -> Claims:
     """What comparing less saves, what it lets pass, and whether it loses anything."""
-    table = tables["events"]
-    mean = table.groupby("compared", sort=False).mean(numeric_only=True)
-    delivery, by = mean.delivery, table.groupby("compared", sort=False)
+    by = tables["events"].groupby("compared", sort=False)
+    mean = by.mean(numeric_only=True)
+    rises = all(below(*two) for two in pairwise(own for _, own in by.vain))
     for reading, column in READINGS.items():
-        yield stated(
-            "comparisons per participant and event by what is compared (less than two thirds of all)",
-            "hpmcast, Section 6.1.1: comparing less at higher levels reduces the cost of filtering "
-            "substantially; the bound is ours", "substantially less", mean[column].round(2).to_dict(),
-            bool((mean[column].drop(WHOLE) < SUBSTANTIALLY * mean[column][WHOLE]).all()),
-            interval=intervals(by[column], 2), reading=reading,
-        )  # fmt: skip
-    yield stated(
-        f"delivery by what is compared (at most {SAME} less than with all)",
-        "hpmcast, Section 6.1.1: what passes the first filter passes the covering one; the bound is ours",
-        "no less", delivery.round(4).to_dict(), bool((delivery.drop(WHOLE) >= delivery[WHOLE] - SAME).all()),
-        interval=intervals(by.delivery),
-    )  # fmt: skip
-    yield stated(
-        "share of lines that pass an event in vain, by what is compared (rises, beyond chance)",
-        "hpmcast, Section 6.1.1: events pass that are of interest for nobody below", "rises",
-        mean.vain.round(4).to_dict(), all(below(*two) for two in pairwise(own for _, own in by.vain)),
-        interval=intervals(by.vain),
-    )  # fmt: skip
-    yield observed(
-        "messages per participant and share of uninterested participants reached, by what is compared",
-        {str(name): row.tolist() for name, row in mean[["messages", "parasites"]].round(3).iterrows()},
-    )  # fmt: skip
-
-
-def charts(tables: Tables) -> Sheet:
-    """Comparisons, lines that pass in vain, and messages."""
-    table = tables["events"].assign(vain=100 * tables["events"].vain, place=0)
-    names = {
-        "comparisons": "comparisons per participant, in all",
-        "above": "comparisons, levels 2 and 3",
-        "delivery": "probability of delivery",
-        "vain": "lines that pass in vain (%)",
-        "messages": "messages per participant",
-    }
-    found = [
-        Chart("", "", label, curves(table, "place", column, "compared", shape="bars"), ticks={}, values=True)
-        for column, label in names.items()
-    ]
-    return Sheet(found, note="attributes compared (paper: substantially cheaper, and nothing lost)")
-
-
-REPRODUCTIONS = {"hpmcast-event-coverage": (plan, judge, charts)}
+        less = mean[column].drop(WHOLE) / mean[column][WHOLE]
+        yield means("comparisons", by[column], less, digits=2, reading=reading)
+    yield means("delivery", by.delivery, mean.delivery[WHOLE] - mean.delivery.drop(WHOLE))
+    yield means("vain", by.vain, rises)
+    rows = mean[["messages", "parasites"]].round(3).iterrows()
+    yield claim("messages", {str(name): row.tolist() for name, row in rows})

@@ -26,15 +26,10 @@ import pandas as pd
 from hierarchy.hpmcast import Gossip, disseminate, spread_interest
 from hierarchy.hpmcast.analysis import Regular
 from hierarchy.hpmcast.extensions import DigestSettings, broadcast_below, exchange_digests
-from sims.reproduce.claims import OURS, Claims, mean_interval, observed, stated
+from sims.reproduce.claims import Claims, claim, intervals, means, rounded
 from sims.reproduce.hpmcast.trials import hierarchy
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-    grid,
-)
+from sims.reproduce.reproduction import Tables
 from sub2sub.compiled.common.network import Network
-from workloads.charts.chart import Chart, Sheet, curves
 from workloads.statistics.intervals import below
 
 A, LEVELS, REDUNDANCY, P = 22, 3, 3, 0.1
@@ -45,16 +40,8 @@ ABOVE, EVERYWHERE = "acknowledged at level 3", "acknowledged at all levels"
 AGAIN = 2  # times a message is sent again
 DIGESTS = {f"digests, {rounds} rounds": DigestSettings(rounds) for rounds in (2, 5, 10)}
 LAST = list(DIGESTS)[-1]
-CLEARLY = 0.05
 BLOCK = 10  # events of a unit
 COSTS = ["delivery", "messages", "filtered", "parasites"]
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """Every improvement on the same events."""
-    events = 10 if quick else 200
-    scale = f"{A**LEVELS:,} participants, p = {P}, {events} events"
-    return Plan(scale, unit, grid(first=range(0, events, BLOCK)), {"seed": seed}, "improvements")
 
 
 def unit(first: int, seed: int) -> pd.DataFrame:
@@ -101,99 +88,25 @@ def _event(seed: int, event: int, loss: float) -> list[tuple[float, str, float, 
 
 def judge(tables: Tables) -> Claims:
     """What each improvement gains, and what it costs."""
-    for loss, own in tables["improvements"].groupby("loss"):
-        for claim in (_digests, _adjusted, _broadcast, _acknowledged):
-            yield from claim(f"{100 * loss:.0f} % lost, p = {P}", own)
-        by = own.groupby("variant", sort=False)
-        yield observed(
-            f"{100 * loss:.0f} % lost: delivery, messages and filterings per participant, share of "
-            "uninterested participants reached, by variant",
-            {str(name): [round(float(v), 3) for v in rows[COSTS].mean()] for name, rows in by},
-            source="hpmcast, Sections 5.4 and 6.1",
-        )  # fmt: skip
+    for loss, table in tables["improvements"].groupby("loss"):
+        at, by = f"{100 * loss:.0f} % lost", dict(iter(table.groupby("variant", sort=False)))
+        mean = table.groupby("variant", sort=False)[COSTS].mean()
 
+        def beside(column: str, *others: str, own: Any = by) -> dict[str, pd.Series[float]]:
+            return {name: own[name][column] for name in (PLAIN, *others)}
 
-def _means(own: pd.DataFrame, column: str, *variants: str) -> dict[str, float]:
-    return {name: round(float(own[column][own.variant == name].mean()), 4) for name in variants}
-
-
-def _intervals(own: pd.DataFrame, column: str, *variants: str) -> dict[str, list[float]]:
-    return {name: mean_interval(own[column][own.variant == name]) for name in variants}
-
-
-def _below(own: pd.DataFrame, column: str, less: str, more: str) -> bool:
-    return below(*(own[column][own.variant == name] for name in (less, more)))
-
-
-def _digests(at: str, own: pd.DataFrame) -> Claims:
-    found = _means(own, "delivery", PLAIN, LAST)
-    yield stated(
-        f"{at}: delivery as it is, and with 10 rounds of digests (more than {CLEARLY} above)",
-        "hpmcast, Section 5.4.1: an exchange of digests improves the behaviour for small p; the bound is "
-        "ours", "better", found, found[LAST] > found[PLAIN] + CLEARLY,
-        interval=_intervals(own, "delivery", PLAIN, LAST),
-    )  # fmt: skip
-
-
-def _adjusted(at: str, own: pd.DataFrame) -> Claims:
-    matched, found = (_means(own, column, PLAIN, ADJUSTED) for column in ("filtered", "delivery"))
-    yield stated(
-        f"{at}: filterings per participant with a matched and with an adjusted share (fewer, beyond chance)",
-        "hpmcast, Sections 5.1.2 and 6.1.1: matching all is costly; instead an estimate is adjusted", "fewer",
-        matched, _below(own, "filtered", ADJUSTED, PLAIN),
-        interval=_intervals(own, "filtered", PLAIN, ADJUSTED),
-    )  # fmt: skip
-    yield stated(
-        f"{at}: delivery with a matched and with an adjusted share (at most {CLEARLY} less)",
-        "hpmcast, Section 6.1.1: the estimate improves by adjusting; the bound is ours", "as good", found,
-        found[ADJUSTED] >= found[PLAIN] - CLEARLY, interval=_intervals(own, "delivery", PLAIN, ADJUSTED),
-    )  # fmt: skip
-
-
-def _broadcast(at: str, own: pd.DataFrame) -> Claims:
-    found, sent = (_means(own, column, PLAIN, BROADCAST) for column in ("delivery", "messages"))
-    yield stated(
-        f"{at}: delivery with gossip and with broadcast at level 1 (better), and messages per participant "
-        "(fewer), both beyond chance", f"hpmcast, Section 6.1.2 names it; {OURS}", "better and fewer",
-        {"delivery": found, "messages": sent},
-        _below(own, "delivery", PLAIN, BROADCAST) and _below(own, "messages", BROADCAST, PLAIN),
-        interval=_intervals(own, "delivery", PLAIN, BROADCAST),
-    )  # fmt: skip
-
-
-def _acknowledged(at: str, own: pd.DataFrame) -> Claims:
-    if (own.loss == 0).all():
-        return  # without loss nothing is sent again
-    found = _means(own, "delivery", PLAIN, ABOVE, EVERYWHERE)
-    sent = _means(own, "messages", PLAIN, ABOVE, EVERYWHERE)
-    gains = [(found[name] - found[PLAIN]) / (sent[name] - sent[PLAIN]) for name in (ABOVE, EVERYWHERE)]
-    yield stated(
-        f"{at}: delivery gained per message more, with acknowledgements at level 3 and at all levels (more "
-        "at level 3)",
-        "hpmcast, Section 6.1.2: more reliability is very advantageous at the upmost level, whose misses "
-        "isolate subsystems", "more", {ABOVE: round(gains[0], 3), EVERYWHERE: round(gains[1], 3)},
-        gains[0] > gains[1], interval=_intervals(own, "delivery", PLAIN, ABOVE, EVERYWHERE),
-    )  # fmt: skip
-
-
-def charts(tables: Tables) -> Sheet:
-    """Delivery and messages by variant."""
-    table = tables["improvements"]
-    variants = list(dict.fromkeys(table.variant))
-    placed = table.assign(place=[variants.index(name) for name in table.variant])
-    labels = {"delivery": "probability of delivery", "messages": "messages per participant"}
-
-    def name(loss: float) -> str:
-        return f"{100 * loss:.0f} % of the messages lost"
-
-    found = [
-        Chart(
-            label, "", label, curves(placed, "place", column, "loss", label=name, shape="bars"),
-            ticks=dict(enumerate(variants)), bottom=0.5 if column == "delivery" else None,
-        )
-        for column, label in labels.items()
-    ]  # fmt: skip
-    return Sheet(found, note="paper: digests and a larger audience improve small p (no numbers)")
-
-
-REPRODUCTIONS = {"hpmcast-improvements": (plan, judge, charts)}
+        delivery, messages, filtered = mean.delivery, mean.messages, beside("filtered", ADJUSTED)
+        yield means("digests", beside("delivery", LAST), delivery[LAST] - delivery[PLAIN], at=at)
+        yield means("filtered", filtered, below(filtered[ADJUSTED], filtered[PLAIN]), at=at)
+        yield means("adjusted", beside("delivery", ADJUSTED), delivery[PLAIN] - delivery[ADJUSTED], at=at)
+        heard, sent = (beside(column, BROADCAST) for column in ("delivery", "messages"))
+        better = below(heard[PLAIN], heard[BROADCAST]) and below(sent[BROADCAST], sent[PLAIN])
+        found = {"delivery": mean.delivery, "messages": mean.messages}
+        both = {name: rounded(own[[PLAIN, BROADCAST]]) for name, own in found.items()}
+        yield claim("broadcast", both, better, interval=intervals(heard), at=at)
+        if loss:  # without loss nothing is sent again
+            more = (delivery - delivery[PLAIN]) / (messages - messages[PLAIN])
+            ends = intervals(beside("delivery", ABOVE, EVERYWHERE))
+            gains = rounded(more[[ABOVE, EVERYWHERE]], 3)
+            yield claim("acknowledged", gains, more[ABOVE] > more[EVERYWHERE], interval=ends, at=at)
+        yield claim("costs", {str(name): row.round(3).tolist() for name, row in mean.iterrows()}, at=at)

@@ -19,22 +19,16 @@ from hierarchy.hpmcast.membership.audit import audit
 from sims.engine import Schedule, Simulation
 from sims.engine.control import Row
 from sims.engine.faults import Crash
-from sims.reproduce.claims import Claims, last_cycle, observed, within
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-    grid,
-)
+from sims.reproduce.claims import Claims, claim, last_cycle, worst_seed
+from sims.reproduce.reproduction import Tables
 from sub2sub.compiled.common.network import Network
 from sub2sub.geometry.boxes import Boxes
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from workloads.charts.chart import Chart, Sheet, columns
 
 LEVELS, CRASHED = 3, 0.2
 GOSSIP = Gossip(fanout=2, constant=3.0)
 CRASH, LAST = 10, 60  # cycles
-WITHIN = 40  # cycles, at most
 LEVEL = 0.002  # delivery is back when it is this close to that of exact views
 
 
@@ -84,14 +78,6 @@ class _Health:
         }
 
 
-def plan(quick: bool, seed: int) -> Plan:
-    """Crash, and watch tables and delivery recover cycle by cycle."""
-    a, events, seeds = 10 if quick else 22, 5 if quick else 10, 2
-    scale = f"{a**LEVELS:,} participants, {events} events a cycle, {seeds} seeds"
-    settings = grid(seed=range(seed, seed + seeds))
-    return Plan(scale, unit, settings, {"a": a, "events": events}, "repair")
-
-
 def unit(seed: int, a: int, events: int) -> pd.DataFrame:
     """A row per cycle."""
     generator = np.random.Generator(np.random.Philox(seed))
@@ -116,44 +102,8 @@ def _repaired(run: pd.DataFrame, short: pd.Series[bool]) -> float:
 def judge(tables: Tables) -> Claims:
     """How long until views and delivery are what they should be, in the worst seed."""
     runs = [run for _, run in tables["repair"].groupby("seed")]
-    views = [_repaired(run, run.whole < 1) for run in runs]
-    delivery = [_repaired(run, run.delivery < run.exact - LEVEL) for run in runs]
-    ends = [[float(run.delivery[run.cycle >= 0].min()), float(run.delivery.iloc[-1])] for run in runs]
-    yield within(
-        "cycles after the crash until every view of every survivor is exactly right, worst seed", views,
-        WITHIN,
-    )  # fmt: skip
-    yield within(
-        f"cycles after the crash until delivery stays within {LEVEL} of that over exact views, worst seed",
-        delivery, WITHIN,
-    )  # fmt: skip
-    yield observed(
-        "lowest delivery after the crash, and delivery at the end, by seed",
-        {name: [round(pair[k], 4) for pair in ends] for k, name in enumerate(("lowest", "at the end"))},
-    )  # fmt: skip
-
-
-def charts(tables: Tables) -> Sheet:
-    """Views that are right, entries that are dead, and delivery."""
-    views = {
-        **{f"right_{level}": f"level {level} views right" for level in (1, 2, 3)},
-        "dead": "entries dead",
-    }
-    delivery = {"delivery": "over the tables as they are", "exact": "over exact tables"}
-    seen = tables["repair"]
-    how: dict[str, Any] = {"over": "seeds"}
-    return Sheet(
-        [
-            Chart(
-                "Views", "cycles after the crash", "share (%)",
-                columns(seen, "cycle", views, times=100, **how), bottom=-3, top=103,
-            ),
-            Chart(
-                "Delivery", "cycles after the crash", "probability of delivery",
-                columns(seen, "cycle", delivery, 4, **how), bottom=0.5,
-            ),
-        ]
-    )  # fmt: skip
-
-
-REPRODUCTIONS = {"hpmcast-repair": (plan, judge, charts)}
+    after = [run.delivery[run.cycle >= 0] for run in runs]
+    ends = {"lowest": [own.min() for own in after], "at the end": [own.iloc[-1] for own in after]}
+    yield worst_seed("views", [_repaired(run, run.whole < 1) for run in runs])
+    yield worst_seed("delivery", [_repaired(run, run.delivery < run.exact - LEVEL) for run in runs])
+    yield claim("ends", {name: np.round(values, 4).tolist() for name, values in ends.items()})

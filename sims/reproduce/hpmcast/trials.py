@@ -79,8 +79,3 @@ READINGS = {
     "lines 27 and 35 as printed": hpmcast.Reading.LINES_27_AND_35,
 }
 """The readings of Figure 6, as claims and figures name them."""
-
-
-def means(table: pd.DataFrame, *keys: str) -> pd.Series[float]:
-    """Mean delivery by what was varied."""
-    return table.groupby(list(keys), sort=False).delivery.mean()

@@ -23,27 +23,15 @@ import pandas as pd
 
 from hierarchy.hpmcast import Gossip, Membership, Population, disseminate
 from hierarchy.hpmcast.membership.audit import audit
-from sims.reproduce.claims import Claims, in_words, intervals, last_cycle, observed, rounded, stated
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-    grid,
-)
+from sims.reproduce.claims import Claims, claim, in_words, last_cycle, means, rounded, worst_seed
+from sims.reproduce.reproduction import Tables
 from sub2sub.compiled.common.network import Network
-from workloads.charts.chart import Chart, Reference, Sheet, curves
 from workloads.statistics.intervals import below
 
 LEVELS, RIGHT, CYCLES = 3, 0.02, 80
 LOSSES, RATES = (0.0, 0.1, 0.3), (0, 1, 5)
 LEAVING, CRASHED = 0.1, 0.2
 GOODBYE, SILENT = "with goodbyes", "without a word"
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """Every scenario."""
-    a, seeds, alone = (6, 2, 20) if quick else (16, 3, 200)
-    scale = f"{a**LEVELS:,} participants, R = 3, {alone} single joins, {seeds} seeds"
-    return Plan(scale, unit, grid(seed=range(seed, seed + seeds)), {"a": a, "alone": alone})
 
 
 def unit(seed: int, a: int, alone: int) -> dict[str, list[dict[str, Any]]]:
@@ -154,70 +142,21 @@ def _times(own: pd.DataFrame, *keys: str) -> dict[Any, list[float]]:
 
 def judge(tables: Tables) -> Claims:
     """How long until views are right, and what closeness, goodbyes and events bring."""
-    table, contacts = tables["upkeep"], tables["contacts"]
-    gone = _times(table[table.scenario == "leave"], "loss", "how")
-    for loss, cycles in _times(table[table.scenario == "join"], "loss").items():
-        yield observed(
-            f"{100 * loss:.0f} % lost, all join at once: cycles until views are right, worst seed",
-            in_words(max(cycles)), source="hpmcast, Section 4.2.1: how to join; no time is stated",
-            interval=[in_words(min(cycles)), in_words(max(cycles))],
-        )  # fmt: skip
-    by = contacts.groupby("distance").messages
-    yield stated(
-        "messages of a join by the distance of the contact: more with each level that it is away, beyond "
-        "chance",
-        "hpmcast, Section 4.2.1: through a close participant joining is faster and has less overhead", "more",
-        rounded(by.mean(), 2, "level {}"), all(below(*two) for two in pairwise(own for _, own in by)),
-        interval=intervals(by, 2, "level {}"),
-    )  # fmt: skip
-    for loss in table.loss[table.scenario == "leave"].unique():
-        early, late = (gone[(loss, how)] for how in (GOODBYE, SILENT))
-        yield stated(
-            f"{100 * loss:.0f} % lost, a tenth leaves: cycles until views are right with goodbyes, worst "
-            "seed, and without a word, best seed (sooner)",
-            "hpmcast, Section 4.2.1: neighbours that are told remove who leaves, and this spreads", "sooner",
-            {GOODBYE: in_words(max(early)), SILENT: in_words(min(late))}, max(early) < min(late),
-            interval={GOODBYE: [in_words(v) for v in early], SILENT: [in_words(v) for v in late]},
-        )  # fmt: skip
-    crash = table[table.scenario == "crash"]
-    times, sent = _times(crash, "rate"), crash.groupby("rate").dedicated.mean()
-    rates = sorted(times)
-    yield stated(
-        "a fifth crashes: cycles until views are right by events a cycle, worst seed (none more than "
-        "without events)",
-        "hpmcast, Section 4.2: views are piggybacked by event gossips; the comparison is ours", "no later",
-        {f"{rate} events": in_words(max(times[rate])) for rate in rates},
-        max(max(times[rate]) for rate in rates[1:]) <= max(times[rates[0]]),
-        interval={f"{rate} events": [in_words(v) for v in times[rate]] for rate in rates},
-    )  # fmt: skip
-    yield stated(
-        "dedicated messages per participant and cycle by events a cycle (falls)",
-        "hpmcast, Section 4.2: dedicated gossips are used in the absence of events", "falls",
-        rounded(sent, 3, "{} events"), bool((np.diff(sent) < 0).all()),
-    )  # fmt: skip
-
-
-def charts(tables: Tables) -> Sheet:
-    """Wrong entries over time in each scenario, and messages of a join."""
-    table = tables["upkeep"]
-    wrong = table.assign(wrong=100 * (table.dead + table.missing))
-    titles = {"join": "All join at once", "leave": "A tenth leaves", "crash": "A fifth crashes, nothing lost"}
-
-    def name(key: tuple[float, str, int]) -> str:
-        return f"{100 * key[0]:.0f} % lost" + f", {key[1]}" * bool(key[1])
-
-    found = []
-    for scenario, title in titles.items():
-        by, label = (("loss", "how"), name) if scenario != "crash" else ("rate", "{} events a cycle")
-        series = curves(wrong[wrong.scenario == scenario], "cycle", "wrong", by, label=label, over="")
-        right = [Reference("right", y=100 * RIGHT)]
-        y = "entries dead or missing (%)"
-        found.append(Chart(title, "cycle", y, series, linear=0.1, bottom=0, top=150, references=right))
-    joins = curves(tables["contacts"], "distance", "messages", label="", shape="bars")
-    ticks = {float(level): str(level) for level in range(1, LEVELS + 1)}
-    title = "A single join (paper: cheaper through a close contact)"
-    found.append(Chart(title, "distance of the contact (level)", "messages of a join", joins, ticks=ticks))
-    return Sheet(found)
-
-
-REPRODUCTIONS = {"hpmcast-upkeep": (plan, judge, charts)}
+    by = {str(name): own for name, own in tables["upkeep"].groupby("scenario", sort=False)}
+    gone, times = _times(by["leave"], "loss", "how"), _times(by["crash"], "rate")
+    for loss, cycles in _times(by["join"], "loss").items():
+        yield worst_seed("joins", cycles, loss=100 * loss)
+    contacts = tables["contacts"].groupby("distance").messages
+    more = all(below(*two) for two in pairwise(own for _, own in contacts))
+    yield means("contacts", contacts, more, digits=2, name="level {}")
+    for loss in by["leave"].loss.unique():
+        early, late = gone[loss, GOODBYE], gone[loss, SILENT]
+        found = {GOODBYE: in_words(max(early)), SILENT: in_words(min(late))}
+        ends = {GOODBYE: [*map(in_words, early)], SILENT: [*map(in_words, late)]}
+        yield claim("goodbyes", found, max(early) < min(late), interval=ends, loss=100 * loss)
+    none, *rates = (max(own) for own in times.values())
+    last = {f"{rate} events": in_words(max(own)) for rate, own in times.items()}
+    ends = {f"{rate} events": [*map(in_words, own)] for rate, own in times.items()}
+    sent = by["crash"].groupby("rate").dedicated.mean()
+    yield claim("crash", last, max(rates) <= none, interval=ends)
+    yield claim("dedicated", rounded(sent, 3, "{} events"), bool((np.diff(sent) < 0).all()))

@@ -17,16 +17,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from hierarchy.hpmcast import Views
 from hierarchy.hpmcast.analysis import mean_level, mean_level_estimate, mean_updates, view_size
-from sims.reproduce.claims import Claims, observed, stated
+from sims.reproduce.claims import Claims, claim
 from sims.reproduce.hpmcast.trials import hierarchy
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-)
-from workloads.charts.chart import Chart, Reference, Series, Sheet
+from sims.reproduce.reproduction import Tables
+from workloads.charts.chart import Series
 
 N, REDUNDANCY = 4096, 2
 TREES = {1: 4096, 2: 64, 3: 16, 4: 8, 6: 4}  # levels: a
@@ -54,12 +52,6 @@ def _informed(views: Views) -> float:
             known[np.ix_(np.flatnonzero(level == row), entries)] = True
     np.fill_diagonal(known, False)
     return float(known.sum() / n)
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """Count in real views what the equations say."""
-    settings = [{"levels": levels} for levels in TREES] + [{"n": n} for n in DEEPER]
-    return Plan(f"{N:,} participants, R = {REDUNDANCY}, every depth", unit, settings)
 
 
 def unit(levels: int = 0, n: int = 0) -> dict[str, Any]:
@@ -103,76 +95,47 @@ DEPTHS = np.linspace(1, 14, 261)
 def judge(tables: Tables) -> Claims:
     """Counted views beside equations 17, 18, 32 and 33 to 36."""
     table = _equations(tables["depths"])
-    sizes = np.array([view_size(N ** (1 / depth), depth, REDUNDANCY) for depth in DEPTHS])
-    least = float(DEPTHS[sizes.argmin()])
+    least = float(DEPTHS[_sizes().argmin()])
     derived = float(DEPTHS[np.argmin(REDUNDANCY * DEPTHS * N ** (1 / DEPTHS))])
-    off = (table.entries - table.equation_18).abs().max()
-    updates = (table.informed / table.equation_35 - 1).abs().max()
-    level = (table.level - table.equation_36).abs().max()
+    off, level = (
+        (table[a] - table[b]).abs().max() for a, b in (("entries", "equation_18"), ("level", "equation_36"))
+    )
+    updates = float((table.informed / table.equation_35 - 1).abs().max())
     falls = {
         key: bool((np.diff(own.sort_values("levels").entries) < 0).all())
         for key, own in tables["trees"].groupby(["redundancy", "n"])
     }
-    chosen = [fell for (redundancy, _), fell in falls.items() if redundancy > np.e]
-    yield stated(
-        "entries of all views are R a (l - 1) + a: largest difference over all depths",
-        "hpmcast, Section 5.2.1, equations 17 and 18", 0.0, float(off), off == 0,
-    )  # fmt: skip
-    yield observed(
-        "depth at which equation 18 is least", round(least, 2),
-        source="hpmcast, Section 6.3.1: the view size is minimal at l = log n", paper=round(log(N), 2),
-        reading="m of equation 18",
-    )  # fmt: skip
-    yield observed(
-        "depth at which R l n^(1/l) is least", round(derived, 2),
-        source="hpmcast, Section 6.3.1, equations 30 and 31: the view size is minimal at l = log n",
-        paper=round(log(N), 2), reading="m of equations 30 and 31, R l n^(1/l)",
-    )  # fmt: skip
-    yield stated(
-        f"with R = 3 and 4, hierarchies of {', '.join(f'{n:,}' for n in DEEPER)} in which every further "
-        "level makes the counted views smaller",
-        "hpmcast, equations 30 and 32: m decreases below l = log n, which with R > e is never reached",
-        len(chosen), sum(chosen), bool(chosen) and all(chosen),
-    )  # fmt: skip
-    yield observed(
-        "the same with R = 2, below e",
-        sum(fell for (redundancy, _), fell in falls.items() if redundancy < np.e),
-        source="hpmcast, equation 32 says nothing of R below e",
-    )  # fmt: skip
-    yield stated(
-        "participants to be updated after a failure are (a - 1)(R (l - 1) + 1) on average: largest relative "
-        "difference (below 0.01)", "hpmcast, Section 6.3.2, equation 35; the bound is ours", 0.0,
-        round(float(updates), 4), updates < 0.01,
-    )  # fmt: skip
-    yield stated(
-        "the mean level is that of equation 36's sum, and rises with the depth: largest difference",
-        "hpmcast, Section 6.3.2, equation 36", 0.0, round(float(level), 6),
-        bool(level < 1e-9 and (np.diff(table.level) > 0).all()),
-    )  # fmt: skip
+    above, below = ([fell for (r, _), fell in falls.items() if (r > np.e) == over] for over in (True, False))
+    yield claim("entries", float(off), off == 0)
+    yield claim("least", round(least, 2), paper=round(log(N), 2))
+    yield claim("derived", round(derived, 2), paper=round(log(N), 2))
+    yield claim("deeper", sum(above), bool(above) and all(above), paper=len(above))
+    yield claim("below_e", sum(below))
+    yield claim("updates", round(updates, 4), updates)
+    yield claim("level", round(float(level), 6), bool(level < 1e-9 and (np.diff(table.level) > 0).all()))
 
 
-def charts(tables: Tables) -> Sheet:
-    """Counted beside the equations, against the depth."""
-    table = _equations(tables["depths"])
-    sizes = [view_size(N ** (1 / depth), depth, REDUNDANCY) for depth in DEPTHS]
-    counts = [
-        Series("view size, equation 18", DEPTHS, sizes, look=0, style="plain"),
+def views_and_updates(depths: pd.DataFrame) -> list[Series]:
+    """Entries and participants to be updated, counted and by the equations."""
+    table = _equations(depths)
+    return [
+        Series("view size, equation 18", DEPTHS, _sizes(), look=0, style="plain"),
         Series("view size, counted", table.levels, table.entries, "points", look=1),
         Series("to be updated, counted", table.levels, table.informed, "points", look=2),
         Series("to be updated, equation 35", table.levels, table.equation_35, style="black"),
     ]
-    means = [
+
+
+def mean_levels(depths: pd.DataFrame) -> list[Series]:
+    """The mean level of a participant, counted and by equation 36."""
+    table = _equations(depths)
+    return [
         Series("counted", table.levels, table.level, look=3),
         Series("equation 36, sum", table.levels, table.equation_36, look=4, style="plain"),
         Series("equation 36, estimate", table.levels, table.estimate, look=5, style="plain"),
     ]
-    stated = [Reference("paper: least at ln n", x=log(N))]
-    return Sheet(
-        [
-            Chart("Views and updates", "levels, l", "participants", counts, log_y=True, references=stated),
-            Chart("Mean level", "levels, l", "mean level of a participant", means),
-        ]
-    )
 
 
-REPRODUCTIONS = {"hpmcast-views": (plan, judge, charts)}
+def _sizes() -> NDArray[np.float64]:
+    """Equation 18 at all depths."""
+    return np.array([view_size(N ** (1 / depth), depth, REDUNDANCY) for depth in DEPTHS])

@@ -12,34 +12,32 @@ import pandas as pd
 
 from sims.reproduce.camcast.measured import KINDS
 from sims.reproduce.camcast.memberships import FIGURES, JUDGES, at_level, means_by, p_sel_chart
-from sims.reproduce.claims import OURS, Claims, stated
-from sims.reproduce.live.live_measured import plan
+from sims.reproduce.claims import Claims, claim
+from sims.reproduce.live.live_measured import unit
 from sims.reproduce.reproduction import Tables
 from workloads.charts.chart import Series, Sheet, curves
 
+__all__ = ["unit"]
+
 SHARES = ("reception", "reliability", "efficiency")
-APART = 0.15
 
 
 def judge(tables: Tables) -> Claims:
     """Figure by figure: live beside simulated processes, and the paper's statements on live ones."""
     for number, (metric, level) in FIGURES.items():
-        for claim in _judge(tables["events"][tables["events"].community == level], number, metric, level):
-            yield at_level(claim, number)
+        events = tables["events"][tables["events"].community == level]
+        yield from at_level(_judge(events, metric), number)
 
 
-def _judge(events: pd.DataFrame, number: int, metric: str, level: str) -> Claims:
-    live, simulated = (means_by(events[events.how == how], metric, level) for how in ("live", "simulated"))
+def _judge(events: pd.DataFrame, metric: str) -> Claims:
+    live, simulated = (means_by(events[events.how == how], metric) for how in ("live", "simulated"))
     scale = 1.0 if metric in SHARES else np.maximum(simulated, 1.0)
     apart = ((live - simulated).abs() / scale).mean()
     relative = "" if metric in SHARES else ", relative to the simulated value"
-    yield stated(
-        f"live processes do what simulated ones do: mean difference over p_sel{relative}, by membership "
-        f"(below {APART} in all)", OURS, 0.0, apart.round(3).to_dict(), apart.max() < APART,
-    )  # fmt: skip
+    yield claim("alike", apart.round(3).to_dict(), apart, relative=relative)
     own = events[events.how == "live"]
     if own.membership.nunique() == len(KINDS):
-        yield from JUDGES[metric](own, number)
+        yield from JUDGES[metric](own)
 
 
 def charts(tables: Tables) -> Sheet:
@@ -54,6 +52,3 @@ def charts(tables: Tables) -> Sheet:
             series += curves(own, "p_sel", metric, "membership", label=label, across=100, style=style)
         found.append(p_sel_chart(metric, level, series))
     return Sheet(found, columns=2)
-
-
-REPRODUCTIONS = {"live-camcast": (plan, judge, charts)}

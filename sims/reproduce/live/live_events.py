@@ -14,41 +14,28 @@ from typing import Any
 
 import pandas as pd
 
-from sims.reproduce.claims import OURS, Claims, observed, stated
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-    grid,
-)
-from workloads.charts.chart import Chart, Sheet, curves
+from sims.reproduce.claims import Claims, claim
+from sims.reproduce.reproduction import Tables
 
-CYCLES = "cycles"
 LATENCIES = {"events, up to 0.1 cycles": (0.01, 0.1), "events, up to 0.5 cycles": (0.05, 0.5)}
 
 
-def plan(quick: bool, seed: int) -> Plan:
-    """The experiment by cycles, then by events."""
-    n, cycles, events = (100, 20, 50) if quick else (1000, 30, 100)
-    data = {"cycles": cycles, "population": {"size": n}, "workload": {"events": events}}
-    scale = f"{n} peers, {events} events, 1 seed"
-    return Plan(scale, unit, grid(curve=[CYCLES, *LATENCIES]), {"data": data, "seed": seed})
-
-
-def unit(curve: str, data: dict[str, Any], seed: int) -> dict[str, pd.DataFrame]:
+def unit(curve: str, n: int, cycles: int, events: int, seed: int) -> dict[str, pd.DataFrame]:
     """Rings by cycle, and the last deliveries."""
     from sims.config.experiment import experiment_from
     from sims.live.event_driven import EventDriven
     from sims.runs.runner import simulation_of
 
-    if curve == CYCLES:
+    data = {"cycles": cycles, "population": {"size": n}, "workload": {"events": events}}
+    if curve in LATENCIES:
+        experiment = experiment_from({**data, "engine": "events", "latency": list(LATENCIES[curve])})
+        tables = EventDriven(experiment, seed).run()
+    else:
         with TemporaryDirectory() as folder:  # for tables that an engine writes as it goes
             simulation = simulation_of(experiment_from(data), seed, Path(folder))
             simulation.overlay.bootstrap()
-            simulation.run(data["cycles"])
+            simulation.run(cycles)
         tables = dict[str, Any](simulation.tables)
-    else:
-        experiment = experiment_from({**data, "engine": "events", "latency": list(LATENCIES[curve])})
-        tables = EventDriven(experiment, seed).run()
     columns = ["hit_ratio", "spam", "messages_per_delivery", "duplicates_per_delivery", "hops_mean"]
     rings = pd.DataFrame(tables["rings"])[["cycle", "links", "complete"]]
     return {"rings": rings, "deliveries": pd.DataFrame(tables["delivery"][-1:])[columns]}
@@ -60,17 +47,6 @@ def judge(tables: Tables) -> Claims:
     for name, curve in tables["rings"].groupby("curve", sort=False):
         complete = float(curve.complete.iloc[-1])
         when = curve.cycle[curve.complete >= 0.99]
-        yield stated(f"{name}: share of complete rings in the end", OURS, 1.0, complete, complete == 1.0)
-        yield stated(f"{name}: hit ratio in the end", OURS, 1.0, float(hits[name]), float(hits[name]) == 1.0)
-        yield observed(
-            f"{name}: cycles until 99 % of the rings are complete", int(when.iloc[0]) if len(when) else -1
-        )
-
-
-def charts(tables: Tables) -> Sheet:
-    """Complete rings by cycle."""
-    series = curves(tables["rings"], "cycle", "complete", "curve", over="", times=100)
-    return Sheet([Chart("", "cycles", "complete rings (%)", series, bottom=0, top=103)])
-
-
-REPRODUCTIONS = {"live-events": (plan, judge, charts)}
+        yield claim("rings", complete, complete == 1.0, name=name)
+        yield claim("hits", float(hits[name]), float(hits[name]) == 1.0, name=name)
+        yield claim("cycles", int(when.iloc[0]) if len(when) else -1, name=name)

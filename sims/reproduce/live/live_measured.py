@@ -19,21 +19,9 @@ import pandas as pd
 
 from sims.reproduce.camcast.measured import COLUMNS, KINDS, P_SEL, SETTINGS, metrics
 from sims.reproduce.camcast.measured import unit as simulated
-from sims.reproduce.reproduction import Plan, grid
 
-QUICK = ("unstructured",)
 PERIOD = 1.5  # seconds
 PER_PROCESS = 16  # members: one each would be 118 event loops, which two cores do not serve in time
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """Live runs, and the simulated ones beside them."""
-    runs, events = (1, 3) if quick else (2, 10)
-    kinds = QUICK if quick else tuple(KINDS)
-    settings = grid(how=["live"], run=range(runs), membership=kinds)
-    settings += grid(how=["simulated"], run=range(10 if quick else 25), membership=kinds)
-    scale = f"118 and 114 live members, {runs} memberships of each kind, {events} events for each p_sel"
-    return Plan(scale, unit, settings, {"events": events, "seed": seed}, "events")
 
 
 def unit(how: str, run: int, membership: str, events: int, seed: int) -> pd.DataFrame:

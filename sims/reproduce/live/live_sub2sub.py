@@ -12,23 +12,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sims.reproduce.claims import OURS, Claims, observed, stated
-from sims.reproduce.reproduction import Plan, Tables
+from sims.reproduce.claims import Claims, claim
+from sims.reproduce.reproduction import Tables
 from sub2sub.geometry.matching import match
 from sub2sub.overlay.overlay import Overlay
-from workloads.charts.chart import Chart, Sheet, curves
 
 KILLED = 0.2
 WHEN = {"rings built": "built, live", "a fifth killed by signal": "healed, live"}  # and the curve of each
 COUNTS = ("events", "wanted", "delivered", "twice", "unwanted")
 Curve = list[tuple[float, float, float]]  # cycle, links in place, complete rings
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """One swarm."""
-    n, per_process, period, events = (60, 6, 0.8, 50) if quick else (200, 5, 2.0, 200)
-    own = {"n": n, "per_process": per_process, "period": period, "events": events, "seed": seed}
-    return Plan(f"{n} live peers, {events} events, 1 seed", unit, [{}], own)
 
 
 def unit(n: int, per_process: int, period: float, events: int, seed: int) -> dict[str, pd.DataFrame]:
@@ -69,14 +61,10 @@ def judge(tables: Tables) -> Claims:
     for when, name in WHEN.items():
         curve = tables["rings"][tables["rings"].curve == name]
         complete, row = float(curve.complete.iloc[-1]), found.loc[when]
-        yield stated(f"{when}: share of complete rings in the end", OURS, 1.0, complete, complete == 1.0)
-        yield observed(f"{when}: cycles it took", round(float(curve.cycle.iloc[-1]), 1))
-        yield stated(
-            f"{when}: every event delivered to exactly its matches, once: deliveries wanted, made, twice, "
-            "to others", OURS, "wanted = made, none twice, none to others",
-            [int(row[name]) for name in COUNTS[1:]],
-            row.wanted == row.delivered and row.twice == 0 and row.unwanted == 0,
-        )  # fmt: skip
+        exact = row.wanted == row.delivered and row.twice == 0 and row.unwanted == 0
+        yield claim("rings", complete, complete == 1.0, when=when)
+        yield claim("cycles", round(float(curve.cycle.iloc[-1]), 1), when=when)
+        yield claim("exact", [int(row[name]) for name in COUNTS[1:]], exact, when=when)
 
 
 def _simulated(
@@ -113,20 +101,6 @@ def _simulated(
     return curves
 
 
-def charts(tables: Tables) -> Sheet:
-    """Complete rings by cycle, live beside simulated."""
-    rings = tables["rings"]
-    rings = rings.assign(how=[curve.partition(", ")[2] for curve in rings.curve])
-    titles = {"built": "all start at once", "healed": "a fifth is killed"}
-    found = [
-        Chart(
-            title, "cycles", "complete rings (%)",
-            curves(rings[rings.curve.str.startswith(what)], "cycle", "complete", "how", over="", times=100),
-            bottom=0, top=103,
-        )
-        for what, title in titles.items()
-    ]  # fmt: skip
-    return Sheet(found)
-
-
-REPRODUCTIONS = {"live-sub2sub": (plan, judge, charts)}
+def how(rings: pd.DataFrame) -> pd.DataFrame:
+    """The same rows, with how each curve was made."""
+    return rings.assign(how=[curve.partition(", ")[2] for curve in rings.curve])

@@ -11,28 +11,27 @@ The paper does not mention churn: verdicts are about absolute bounds of ours, in
 
 from __future__ import annotations
 
-from typing import Any
-
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from sims.reproduce.claims import OURS, Claims, at_least, last_cycle, observed, rounded, span, stated, within
+from sims.reproduce.claims import Claims, claim, last_cycle, rounded, worst_seed
 from sims.reproduce.reproduction import Tables
-from sims.reproduce.sub2sub.under_churn import ABLATIONS, DEFAULT, EARLIER, LOSS, PUBLISHED, WAIT, plan
-from workloads.charts.chart import Chart, Series, Sheet, curves
+from sims.reproduce.sub2sub.under_churn import ABLATIONS, DEFAULT, EARLIER, LOSS, PUBLISHED, WAIT, follow
+from workloads.charts.chart import Series, curves
+
+__all__ = ["by_age", "by_waiting", "follow", "hit_ratios", "judge"]
 
 HITS = {0.01: 0.999, 0.02: 0.995, 0.05: 0.99}  # least hit ratio by share replaced a cycle
-UPKEEP, LESS_UNDER_LOSS, AFTER = 1.3, 0.005, 24
-SECOND, YOUNG = 2, 0.95  # from which cycle on a newcomer gets this share of its events
-RECOVERED = 0.9995  # 1.000, as rounded
 
 
 def _own(table: pd.DataFrame, form: str, share: float, loss: float = 0.0) -> pd.DataFrame:
     return table[(table.form == form) & (table.share == share) & (table.loss == loss)]
 
 
-def _by_seed(table: pd.DataFrame, form: str, share: float, column: str, loss: float = 0.0) -> Any:
+def _by_seed(own: pd.DataFrame, column: str) -> NDArray[np.float64]:
     """The mean of a column over cycles, seed by seed."""
-    return _own(table, form, share, loss).groupby("seed")[column].mean().to_numpy()
+    return np.asarray(own.groupby("seed")[column].mean())
 
 
 def judge(tables: Tables) -> Claims:
@@ -40,116 +39,74 @@ def judge(tables: Tables) -> Claims:
     churn = tables["churn"]
     shares = sorted(churn.share[churn.form == DEFAULT].unique())
     for share in shares:
-        yield from _judge_share(tables, share)
-    worst = shares[-1]
-    names, published = (DEFAULT, *ABLATIONS), _by_seed(churn, PUBLISHED, worst, "hit_ratio")[0]
-    parts = rounded({name: _by_seed(churn, name, worst, "hit_ratio")[0] for name in names})
-    cost = rounded({name: _by_seed(churn, name, worst, "upkeep")[0] for name in names}, 1)
-    lost = parts[DEFAULT] - max(parts["without verify"], parts["without join"])
-    name = f"{worst:.0%} per cycle"
-    yield stated(
-        f"{name}: hit ratio lost without verification, or without immediate joins, the lesser of the two, "
-        "first seed", OURS, "more than 0.005", round(lost, 4), lost > 0.005,
-    )  # fmt: skip
-    yield observed(f"{name}: hit ratio without one of the parts, first seed", parts)
-    yield observed(f"{name}: upkeep messages per peer and cycle without it", cost)
-    yield observed(f"{name}: hit ratio as published, first seed", round(float(published), 4))
+        yield from _judge_share(tables, share, f"{share:.0%} per cycle")
+    greatest = {name: _own(churn, name, shares[-1]) for name in (DEFAULT, *ABLATIONS, PUBLISHED)}
+    hits = rounded({name: _by_seed(own, "hit_ratio")[0] for name, own in greatest.items()})
+    cost = rounded({name: _by_seed(own, "upkeep")[0] for name, own in greatest.items()}, 1)
+    name, published = f"{shares[-1]:.0%} per cycle", hits.pop(PUBLISHED)
+    cost.pop(PUBLISHED)
+    lost = hits[DEFAULT] - max(hits["without verify"], hits["without join"])
+    yield claim("parts", round(lost, 4), lost, name=name)
+    yield claim("without", hits, name=name)
+    yield claim("upkeep_without", cost, name=name)
+    yield claim("published", published, name=name)
 
 
-def _judge_share(tables: Tables, share: float) -> Claims:
-    churn, name = tables["churn"], f"{share:.0%} per cycle"
-    hits, lossy = (_by_seed(churn, DEFAULT, share, "hit_ratio", loss) for loss in (0.0, LOSS))
-    ratio = _by_seed(churn, DEFAULT, share, "upkeep") / _by_seed(churn, EARLIER, share, "upkeep")
-    ages = _own(tables["ages"], DEFAULT, share)
-    young = ages[ages.age >= SECOND].groupby("age")[["taken", "wanted"]].sum()
-    young_hits = (young.taken / young.wanted).to_numpy()
-    yield at_least(f"{name}: hit ratio, worst seed", hits, HITS[share])
-    yield stated(
-        f"{name}: upkeep messages beside those of the earlier default, worst seed", OURS, f"at most {UPKEEP}",
-        round(float(ratio.max()), 3), ratio.max() <= UPKEEP, interval=span(ratio),
-    )  # fmt: skip
-    yield stated(
-        f"{name}: hit ratio lost when {LOSS:.0%} of all messages are lost, worst seed", OURS,
-        f"at most {LESS_UNDER_LOSS}", round(float((hits - lossy).max()), 4),
-        (hits - lossy).max() <= LESS_UNDER_LOSS, interval=span(hits - lossy),
-    )  # fmt: skip
-    yield stated(
-        f"{name}: share of its events that a newcomer gets in its second cycle or a later one, worst age",
-        OURS, f"at least {YOUNG}", round(float(young_hits.min()), 4), young_hits.min() >= YOUNG,
-    )  # fmt: skip
-    for loss in (0.0, LOSS):
+def _judge_share(tables: Tables, share: float, name: str) -> Claims:
+    whole, lossy, before = (
+        _own(tables["churn"], form, share, loss)
+        for form, loss in ((DEFAULT, 0.0), (DEFAULT, LOSS), (EARLIER, 0.0))
+    )
+    hits = _by_seed(whole, "hit_ratio")
+    ages = _own(tables["ages"], DEFAULT, share).groupby("age")[["taken", "wanted"]].sum()
+    young = ages.taken / ages.wanted
+    yield worst_seed("hit_ratio", hits, at_least=HITS[share], name=name)
+    yield worst_seed("upkeep", _by_seed(whole, "upkeep") / _by_seed(before, "upkeep"), name=name)
+    yield worst_seed("lossy", hits - _by_seed(lossy, "hit_ratio"), name=name)
+    yield claim("newcomers", round(float(young[2:].min()), 4), young[2:], name=name)
+    for loss, own in ((0.0, whole), (LOSS, lossy)):
         waiting = _own(tables["waiting"], DEFAULT, share, loss)
         late = waiting[waiting.waited == WAIT].groupby("seed")[["has", "wanted"]].sum()
-        found = (late.has / late.wanted).to_numpy()
-        cost = _own(churn, DEFAULT, share, loss).recovery
-        yield stated(
-            f"{name}, {loss:.0%} loss: share of events that those who stay have {WAIT} cycles later, with "
-            "recovery, worst seed", OURS, "1.000", round(float(found.min()), 5), found.min() >= RECOVERED,
-            interval=span(found, 5),
-        )  # fmt: skip
-        yield observed(
-            f"{name}, {loss:.0%} loss: messages of recovery per peer and cycle, for two cycles' events",
-            round(float(cost[cost > 0].mean()), 2),
-        )  # fmt: skip
+        yield worst_seed("recovered", late.has / late.wanted, name=name, loss=loss)
+        cost = round(float(own.recovery[own.recovery > 0].mean()), 2)
+        yield claim("recovery_cost", cost, name=name, loss=loss)
     after = _own(tables["after"], DEFAULT, share)
     for column, what in (("complete", "every event reaches everybody"), ("rings", "all rings are complete")):
         cycles = [last_cycle(run.cycle, run[column] < 1.0) for _, run in after.groupby("seed")]
-        yield within(f"{name}: cycles after its end until {what}, worst seed", cycles, AFTER)
-    yield from _observe_share(tables, share)
+        yield worst_seed("after", cycles, name=name, what=what)
+    yield worst_seed("earlier", _by_seed(before, "hit_ratio"), name=name)
+    yield worst_seed("once", _by_seed(lossy, "once"), name=name)
+    yield claim("first", round(float(young[1]), 4), name=name)
+    yield claim("meanwhile", round(float(_by_seed(whole, "meanwhile").min()), 4), name=name)
+    yield claim("cost", round(float(_by_seed(whole, "per_delivery").mean()), 3), name=name)
 
 
-def _observe_share(tables: Tables, share: float) -> Claims:
-    churn, ages, name = tables["churn"], _own(tables["ages"], DEFAULT, share), f"{share:.0%} per cycle"
-    worst = {
-        f"{name}: hit ratio, earlier default, worst seed": _by_seed(churn, EARLIER, share, "hit_ratio"),
-        f"{name}, {LOSS:.0%} loss: hit ratio if events are sent once, worst seed": _by_seed(
-            churn, DEFAULT, share, "once", LOSS
-        ),
-    }
-    for text, values in worst.items():
-        yield observed(text, round(float(values.min()), 4), interval=span(values))
-    first, meanwhile = ages[ages.age == 1], _by_seed(churn, DEFAULT, share, "meanwhile").min()
-    text = "share of its events that a newcomer gets in its first cycle"
-    yield observed(f"{name}: {text}", round(float(first.taken.sum() / first.wanted.sum()), 4))
-    text = "share of their events that those who stay get right after others left, before anybody noticed"
-    yield observed(f"{name}: {text}", round(float(meanwhile), 4))
-    cost = _by_seed(churn, DEFAULT, share, "per_delivery").mean()
-    yield observed(f"{name}: messages per delivery, acknowledgements included", round(float(cost), 3))
-
-
-def charts(tables: Tables) -> Sheet:
-    """Hit ratio by form, by age, and by waiting."""
-    churn, ages, waiting = (tables[name] for name in ("churn", "ages", "waiting"))
-    shares = sorted(churn.share[churn.form == DEFAULT].unique())
+def hit_ratios(churn: pd.DataFrame) -> list[Series]:
+    """Hit ratio by form, and the bound."""
     hits: list[Series] = []
-    forms = ((DEFAULT, 0.0, DEFAULT), (DEFAULT, LOSS, f"default, {LOSS:.0%} loss"), (EARLIER, 0.0, EARLIER))
-    for form, loss, label in forms:
+    for form, loss, label in (
+        (DEFAULT, 0.0, DEFAULT),
+        (DEFAULT, LOSS, "default, 5% loss"),
+        (EARLIER, 0.0, EARLIER),
+    ):
         own = churn[(churn.form == form) & (churn.loss == loss)].groupby(["share", "seed"]).hit_ratio.mean()
-        how: dict[str, Any] = {"label": label, "over": "seeds", "first": len(hits)}
-        hits += curves(own.reset_index(), "share", "hit_ratio", times=100, across=100, **how)
-    bounds = [100 * HITS[share] for share in shares]
-    at = [100 * share for share in shares]
-    hits.append(Series("bound of ours, at least", at, bounds, "points", style="black"))
-    aged, waited = (
-        [
-            Series(f"{share:.0%} per cycle", sums.index, 100 * of(sums[part] / sums.wanted))
-            for share in shares
-            for sums in [_own(table, DEFAULT, share).groupby(by)[[part, "wanted"]].sum()]
-        ]
-        for table, by, part, of in (
-            (ages, "age", "taken", lambda got: got), (waiting, "waited", "has", lambda got: 1 - got),
+        rows, first = own.reset_index(), len(hits)
+        hits += curves(
+            rows, "share", "hit_ratio", label=label, over="seeds", first=first, times=100, across=100
         )
-    )  # fmt: skip
-    return Sheet(
-        [
-            Chart("Hit ratio", "peers replaced a cycle (%)", "events received (%)", hits, top=100),
-            Chart("Share of its events that a peer gets", "age of a peer (cycles)", "%", aged),
-            Chart(
-                "Missed by peers that stay, with recovery", "cycles after publication", "missed (%)", waited,
-                linear=0.001,
-            ),
-        ]
-    )  # fmt: skip
+    bounds = {100 * share: 100 * least for share, least in HITS.items() if share in set(churn.share)}
+    return [*hits, Series("bound of ours, at least", [*bounds], [*bounds.values()], "points", style="black")]
 
 
-REPRODUCTIONS = {"sub2sub-churn": (plan, judge, charts)}
+def by_age(ages: pd.DataFrame) -> list[Series]:
+    """The share of its events that a peer gets, by its age."""
+    sums = ages.groupby(["share", "age"])[["taken", "wanted"]].sum()
+    rows = sums.assign(got=sums.taken / sums.wanted).reset_index()
+    return curves(rows, "age", "got", "share", label="{:.0%} per cycle", over="", times=100)
+
+
+def by_waiting(waiting: pd.DataFrame) -> list[Series]:
+    """The share of events that are still missed, by cycles since they were published."""
+    sums = waiting.groupby(["share", "waited"])[["has", "wanted"]].sum()
+    rows = sums.assign(missed=1 - sums.has / sums.wanted).reset_index()
+    return curves(rows, "waited", "missed", "share", label="{:.0%} per cycle", over="", times=100)

@@ -13,27 +13,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from sims.reproduce.claims import Claims, observed, span, stated
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-    grid,
-)
+from sims.reproduce.claims import Claims, claim, mean_seed, span
+from sims.reproduce.reproduction import Tables
 from sims.reproduce.sub2sub.setting import title_of
 from sub2sub.geometry.matching import match
 from workloads import named
-from workloads.charts.chart import Chart, Reference, Series, Sheet
+from workloads.charts.chart import Series
 
-WORKLOADS = ("uniform-3", "power-law-3", "uniform-5", "power-law-5")
-LONGEST, LONGEST_OF_FIVE = 246, 3  # the paper's, with 3 attributes and power law, and with 5
+LONGEST_OF_FIVE = 3  # the paper's, with 5 attributes
 SIZE = 10_000
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """Match test events with subscribers."""
-    seeds = 2 if quick else 5
-    settings = grid(workload=WORKLOADS, seed=range(seed, seed + seeds))
-    return Plan(f"{SIZE:,} peers, {SIZE:,} events, {seeds} seeds", unit, settings, table="lengths")
 
 
 def unit(workload: str, seed: int) -> pd.DataFrame:
@@ -45,49 +33,24 @@ def unit(workload: str, seed: int) -> pd.DataFrame:
 
 def judge(tables: Tables) -> Claims:
     """Shortest and longest rings."""
-    table = tables["lengths"]
-    by = {name: own.groupby("seed").length for name, own in table.groupby("workload")}
+    by = {str(name): own.groupby("seed").length for name, own in tables["lengths"].groupby("workload")}
     three = by["power-law-3"]
-    yield observed(
-        "3 attributes, power law: shortest and longest ring, mean of seeds (our widths were chosen for this)",
-        {"shortest": float(three.min().mean()), "longest": round(float(three.max().mean()), 1)},
-        source="Sub-2-Sub, Section 5: 2 to 246 subscribers", paper={"shortest": 2, "longest": LONGEST},
-        interval={"longest": span(three.max())},
-    )  # fmt: skip
-    for workload in ("uniform-5", "power-law-5"):
-        five = by[workload]
-        short = five.apply(lambda lengths: float((lengths <= LONGEST_OF_FIVE).mean()))
-        yield stated(
-            f"{title_of(workload)}: longest ring, over all seeds",
-            "Sub-2-Sub, Section 5: with five attributes rings are trivially short, 2 to 3 subscribers",
-            f"at most {LONGEST_OF_FIVE}", int(five.max().max()), five.max().max() <= LONGEST_OF_FIVE,
-            interval=span(five.max()), reading="widths that give the paper's lengths with 3 attributes",
-        )  # fmt: skip
-        yield observed(
-            f"{title_of(workload)}: share of rings of 2 or 3 subscribers, mean of seeds",
-            round(float(short.mean()), 4), source="Sub-2-Sub, Section 5: 2 to 3 subscribers", paper=1.0,
-            interval=span(short),
-        )  # fmt: skip
+    found = {"shortest": float(three.min().mean()), "longest": round(float(three.max().mean()), 1)}
+    yield claim("three", found, interval={"longest": span(three.max())})
+    for name in ("uniform-5", "power-law-5"):
+        longest = by[name].max()
+        short = by[name].apply(lambda lengths: float((lengths <= LONGEST_OF_FIVE).mean()))
+        yield claim("five", int(longest.max()), longest, interval=span(longest), workload=title_of(name))
+        yield mean_seed("short", short, workload=title_of(name))
 
 
-def charts(tables: Tables) -> Sheet:
-    """Share of rings at least so long."""
+def longer(lengths: pd.DataFrame) -> list[Series]:
+    """Share of rings at least so long, by workload and seed."""
     series = []
-    for number, (workload, own) in enumerate(tables["lengths"].groupby("workload", sort=False)):
-        for s, (_, lengths) in enumerate(own.groupby("seed").length):
-            at, count = np.unique(lengths, return_counts=True)
-            longer = 100 * (1 - (np.cumsum(count) - count) / len(lengths))
+    for number, (workload, own) in enumerate(lengths.groupby("workload", sort=False)):
+        for s, (_, each) in enumerate(own.groupby("seed").length):
+            at, count = np.unique(each, return_counts=True)
+            share = 100 * (1 - (np.cumsum(count) - count) / len(each))
             label = "" if s else title_of(str(workload))
-            series.append(Series(label, at, longer, look=number, style="thin" if s else ""))
-    stated = [
-        Reference("paper: longest with 3, power law", x=LONGEST),
-        Reference("paper: longest with 5", x=LONGEST_OF_FIVE),
-    ]
-    labels = "ring length (subscribers)", "rings at least that long (%)"
-    chart = Chart(
-        "Ring lengths (thin: other seeds)", *labels, series, log_x=True, log_y=True, references=stated
-    )
-    return Sheet([chart])
-
-
-REPRODUCTIONS = {"sub2sub-fig7a": (plan, judge, charts)}
+            series.append(Series(label, at, share, look=number, style="thin" if s else ""))
+    return series

@@ -22,11 +22,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sims.engine import Simulation
-from sims.reproduce.claims import Claims, observed, share_interval, stated
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-)
+from sims.reproduce.claims import Claims, claim, share_interval
+from sims.reproduce.reproduction import Tables
 from sims.reproduce.sub2sub.gossiping_publishers import PublisherViews, gossip_to_match
 from sims.reproduce.sub2sub.rejoin import rejoin
 from sims.reproduce.sub2sub.setting import converged
@@ -38,7 +35,7 @@ from sub2sub.overlay.overlay import Overlay
 from sub2sub.peers.draws import cycle_key, stream_number
 from sub2sub.peers.settings import PublisherSettings
 from workloads import named
-from workloads.charts.chart import Chart, Reference, Series, Sheet
+from workloads.charts.chart import Series
 
 WORKLOAD = "power-law-3"
 MOST_STEPS = 60
@@ -49,15 +46,6 @@ WALK, RING_WALK = "walk", "walk, ring links offered"
 READINGS = (GOSSIP, RING_GOSSIP, WALK, RING_WALK)
 FORMS = {"as published": "paper", "default": "default"}
 NEVER = -1
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """Let subscribers and publishers join a converged overlay."""
-    size, rejoining = (1_000, (60, 60)) if quick else (10_000, (10_000, 1_000))
-    back = " and ".join(f"{count:,}" for count in rejoining)
-    scale = f"{size:,} peers, {size:,} publishers, {back} subscribers rejoin, 1 seed"
-    settings = [{"form": form, "count": count} for form, count in zip(FORMS, rejoining, strict=True)]
-    return Plan(scale, unit, settings, {"size": size, "seed": seed})
 
 
 def unit(form: str, count: int, size: int, seed: int) -> dict[str, pd.DataFrame]:
@@ -107,67 +95,48 @@ def judge(tables: Tables) -> Claims:
     for reading, cycles in tables["publishers"].groupby("reading", sort=False).cycles:
         found = _within(cycles, FIVE)
         slowest = "never" if (cycles < 0).any() else int(cycles.max())
-        yield stated(
-            f"share of publishers that find a match within {FIVE} cycles, and cycles of the slowest",
-            "Sub-2-Sub, Section 5 and Figure 8: all 10,000 publishers joined in five or less cycles",
-            {"share": 1.0, "slowest": FIVE}, {"share": round(float(found.mean()), 4), "slowest": slowest},
-            found.all(), interval=share_interval(int(found.sum()), len(found)), reading=reading,
-        )  # fmt: skip
+        measured = {"share": round(float(found.mean()), 4), "slowest": slowest}
+        ends = share_interval(int(found.sum()), len(found))
+        yield claim("publishers", measured, found.all(), interval=ends, reading=reading)
     for reading, own in tables["any_events"].groupby("reading", sort=False):
         wanted = own[own.matches > 0]
         for threshold in THRESHOLDS:
             wrong = ~_within(wanted.cycles, threshold)
-            yield stated(
-                f"share of events with subscribers that a publisher gives up after {threshold} cycles",
-                "Sub-2-Sub, Section 5: after 10 or 20 cycles a publisher can safely assume that nobody "
-                "matches", 0.0, round(float(wrong.mean()), 5), not wrong.any(),
-                interval=share_interval(int(wrong.sum()), len(wrong)), reading=reading,
-            )  # fmt: skip
+            share, ends = round(float(wrong.mean()), 5), share_interval(int(wrong.sum()), len(wrong))
+            how = {"reading": reading, "threshold": threshold}
+            yield claim("given_up", share, not wrong.any(), interval=ends, **how)
     for form, took in tables["subscribers"].groupby("form", sort=False).cycles:
-        back = took[took > 0]
-        yield stated(
-            "share of subscribers that rejoin and have all their ring links again within 150 cycles",
-            "Sub-2-Sub, Section 5 and Figure 8: each subscriber was removed and joined again", 1.0,
-            float((took > 0).mean()), (took > 0).all(), reading=form,
-        )  # fmt: skip
-        yield observed(
-            "cycles until a subscriber has all its ring links again: median, 99th percentile, most",
-            {
-                "median": float(back.median()), "99th percentile": float(back.quantile(0.99)),
-                "most": int(back.max()),
-            } if len(back) else "none is back", source="Sub-2-Sub, Figure 8: a plot whose numbers are lost",
-            reading=form,
-        )  # fmt: skip
+        done = took[took > 0]
+        yield claim("rejoined", float((took > 0).mean()), (took > 0).all(), reading=form)
+        if len(done):
+            middle = {"median": float(done.median()), "99th percentile": float(done.quantile(0.99))}
+            yield claim("cycles", {**middle, "most": int(done.max())}, reading=form)
+        else:
+            yield claim("cycles", "none is back", reading=form)
 
 
-def charts(tables: Tables) -> Sheet:
-    """Distributions of either, and the errors of publishers that give up."""
-    back, found, given_up = [], [], []
-    for form, took in tables["subscribers"].groupby("form", sort=False).cycles:
+def back(subscribers: pd.DataFrame) -> list[Series]:
+    """Subscribers that are back, by form."""
+    found = []
+    for form, took in subscribers.groupby("form", sort=False).cycles:
         cycles = np.arange(int(took.max()) + 1)
-        back.append(Series(f"{form} ({len(took):,})", cycles, _percent(took, cycles), "steps"))
-    for reading, took in tables["publishers"].groupby("reading", sort=False).cycles:
-        cycles = np.arange(0, 26)
-        found.append(Series(f"{reading} ({len(took):,})", cycles, _percent(took, cycles), "steps"))
-    for reading, own in tables["any_events"].groupby("reading", sort=False):
-        wanted, thresholds = own[own.matches > 0].cycles, np.arange(1, 31)
-        wrong = [100 - share for share in _percent(wanted, thresholds)]
-        given_up.append(Series(f"{reading} ({len(wanted):,})", thresholds, wrong))
-    safe = [Reference(f"{threshold}: safe", x=threshold) for threshold in THRESHOLDS]
-    return Sheet(
-        [
-            Chart("Subscribers that rejoin", "cycles", "are back (%)", back),
-            Chart(
-                "Publishers that look for a match", "cycles", "have found somebody (%)", found,
-                references=[Reference("paper: all by 5", x=FIVE)],
-            ),
-            Chart(
-                "Publishers that give up (paper: safe)", "give up after so many cycles",
-                "events with subscribers given up (%)", given_up, linear=0.01, bottom=-0.001, top=100,
-                references=safe,
-            ),
-        ]
-    )  # fmt: skip
+        found.append(Series(f"{form} ({len(took):,})", cycles, _percent(took, cycles), "steps"))
+    return found
 
 
-REPRODUCTIONS = {"sub2sub-fig8": (plan, judge, charts)}
+def publishers(rows: pd.DataFrame) -> list[Series]:
+    """Publishers that have found somebody, by reading."""
+    cycles = np.arange(0, 26)
+    return [
+        Series(f"{reading} ({len(took):,})", cycles, _percent(took, cycles), "steps")
+        for reading, took in rows.groupby("reading", sort=False).cycles
+    ]
+
+
+def given_up(rows: pd.DataFrame) -> list[Series]:
+    """Events with subscribers that are given up, by reading."""
+    thresholds, found = np.arange(1, 31), []
+    for reading, own in rows[rows.matches > 0].groupby("reading", sort=False).cycles:
+        wrong = [100 - share for share in _percent(own, thresholds)]
+        found.append(Series(f"{reading} ({len(own):,})", thresholds, wrong))
+    return found

@@ -21,11 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.reproduce.claims import Claims, at_least, observed, rounded, span, stated
-from sims.reproduce.reproduction import (
-    Plan,
-    Tables,
-)
+from sims.reproduce.claims import Claims, claim, rounded, worst_seed
+from sims.reproduce.reproduction import Tables
 from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.compiled.events.publishing import find_entry
@@ -34,7 +31,6 @@ from sub2sub.geometry.space import AttributeSpace
 from sub2sub.geometry.widths import typical_widths
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.peers.settings import OverlaySettings
-from workloads.charts.chart import Chart, Sheet, curves
 
 PLAIN, BOUNDS, WIDTHS = "axes as they are", "axes by declared bounds", "axes by usual widths"
 STRING = "string and price"
@@ -42,7 +38,6 @@ CYCLES, SOON = 40, 5
 # Bounds by world: share of publishers that are soon done, and beyond that with axes as they are.
 LEAST = {STRING: (0.88, 0.15), "types": (0.6, 0.15), "exact values": (0.7, -0.03)}
 SAMPLE = 500
-SOURCE = "Sub-2-Sub, Sections 3 and 4.2: every event reaches all matching subscribers and nobody else"
 
 
 @dataclass(frozen=True)
@@ -110,27 +105,9 @@ WORLDS: dict[str, World] = {
 }
 
 
-def plan(quick: bool, seed: int) -> Plan:
-    """Every world with axes of each kind."""
-    size, seeds = (250, 2) if quick else (10_000, 3)
-    settings = [
-        {"world": name, "lengths": axes, "seed": s}
-        for name in WORLDS
-        for s in range(seed, seed + seeds)
-        for axes in _kinds(name)
-    ]
-    return Plan(f"{size:,} peers, {size:,} events, {seeds} seeds", unit, settings, {"size": size}, "model")
-
-
 def unit(world: str, lengths: str, seed: int, size: int) -> list[dict[str, Any]]:
     """Build a world, publish, and search."""
     return [_run(WORLDS[world], size, seed, lengths)]
-
-
-def _kinds(world: str) -> tuple[str, ...]:
-    """All kinds of axes but those that are the same as others."""
-    equal = all(length == 1.0 for length in WORLDS[world].space.axes)
-    return (PLAIN, WIDTHS) if equal else (PLAIN, BOUNDS, WIDTHS)
 
 
 def _run(world: World, size: int, seed: int, axes: str) -> dict[str, Any]:
@@ -172,45 +149,15 @@ def _wanted(
 
 def judge(tables: Tables) -> Claims:
     """Everything arrives in every world; publishers find matches, the more if distances are in widths."""
-    table = tables["model"]
-    columns = {
-        "complete": "share of events that reach every subscriber",
-        "soon": f"share of publishers that find a match within {SOON} steps",
-        "entered": "share of publishers that find one at all",
-    }
-    for world in WORLDS:
-        own = table[table.world == world]
+    for world, own in tables["model"].groupby("world", sort=False):
         usual, by = own[own.lengths == WIDTHS], own.groupby("lengths", sort=False)
-        yield stated(
-            f"{world}: share of events that reach every subscriber, worst seed", SOURCE, 1.0,
-            float(usual.complete.min()), usual.complete.min() == 1.0, interval=span(usual.complete),
-        )  # fmt: skip
-        yield stated(
-            f"{world}: messages to hosts that do not want the event, all seeds and axes", SOURCE, 0,
-            int(own.spam.sum()), own.spam.sum() == 0,
-        )  # fmt: skip
-        for column, text in columns.items():
-            yield observed(f"{world}: {text}, by axes", rounded(by[column].mean()))
-        yield observed(
-            f"{world}: hosts that want an event, ring neighbours, messages per delivery",
-            rounded(usual[["matches", "neighbours", "per_delivery"]].mean(), 2),
-        )  # fmt: skip
+        yield worst_seed("complete", usual.complete, world=world)
+        yield claim("spam", int(own.spam.sum()), own.spam.sum() == 0, world=world)
+        for column in ("complete", "soon", "entered"):
+            yield claim(f"{column}_by_axes", rounded(by[column].mean()), world=world)
+        yield claim("hosts", rounded(usual[["matches", "neighbours", "per_delivery"]].mean(), 2), world=world)
     for world, (least, more) in LEAST.items():
+        table = tables["model"]
         soon = table[table.world == world].pivot(index="seed", columns="lengths", values="soon")
-        gain, text = (soon[WIDTHS] - soon[PLAIN]).to_numpy(), f"find a match within {SOON} steps"
-        name = f"{world}: share of publishers that {text}, {WIDTHS}, worst seed"
-        yield at_least(name, soon[WIDTHS], least)
-        yield at_least(f"{world}: the same beyond the share with {PLAIN}, worst seed", gain, more)
-
-
-def charts(tables: Tables) -> Sheet:
-    """How soon publishers find a match, by world and axes."""
-    table, worlds = tables["model"], list(WORLDS)
-    placed = table.assign(place=[worlds.index(world) for world in table.world])
-    series = curves(placed, "place", "soon", "lengths", over="seeds", times=100)
-    title = f"Publishers that find a match within {SOON} steps"
-    ticks = dict(enumerate(worlds))
-    return Sheet([Chart(title, "", "%", series, top=103, bottom=0, ticks=ticks)])
-
-
-REPRODUCTIONS = {"sub2sub-model": (plan, judge, charts)}
+        yield worst_seed("soon", soon[WIDTHS], at_least=least, world=world)
+        yield worst_seed("gain", soon[WIDTHS] - soon[PLAIN], at_least=more, world=world)

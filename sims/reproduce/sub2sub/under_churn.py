@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn
 from sims.observers import RingCompleteness
-from sims.reproduce.reproduction import Plan
 from sims.reproduce.sub2sub.setting import PAPER, RINGS, observed_events
 from sims.runs.starting import start
 from sub2sub.compiled.common.links import Links
@@ -70,29 +69,6 @@ class Run(NamedTuple):
     share: float
     loss: float
     seed: int
-
-
-def levels_of(form: str, quick: bool, first: bool) -> list[list[float]]:
-    """Shares and losses that a form is run with. Ablations, and the paper's form: 5 %, one seed."""
-    shares = SHARES[::2] if quick else SHARES
-    if form == DEFAULT:
-        return [[share, loss] for share in shares for loss in (0.0, LOSS)]
-    if form == EARLIER:
-        return [[share, 0.0] for share in shares]
-    return [[SHARES[-1], 0.0]] if first else []
-
-
-def plan(quick: bool, seed: int) -> Plan:
-    """Every form under churn; a unit has every level of one form and seed."""
-    size, seeds, built = (600, 2, 20) if quick else (10_000, 3, BUILT)
-    settings = [
-        {"form": form, "seed": s, "levels": levels}
-        for s in range(seed, seed + seeds)
-        for form in FORMS
-        if (levels := levels_of(form, quick, s == seed))
-    ]
-    scale = f"{size:,} peers, {size // 10:,} events a cycle, {seeds} seeds"
-    return Plan(scale, follow, settings, {"size": size, "built": built})
 
 
 def follow(form: str, seed: int, levels: list[list[float]], size: int, built: int) -> dict[str, pd.DataFrame]:

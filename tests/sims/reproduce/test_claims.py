@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
+import inspect
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -17,13 +18,10 @@ from scipy.stats import ttest_ind
 
 from sims.reproduce import registry
 from sims.reproduce.camcast.memberships import chance_of_all
-from sims.reproduce.claims import OURS, Claim, observed, read_claims, span, stated, write_claims
+from sims.reproduce.claims import OURS, Claim, claim, read_claims, span, worst_seed, write_claims
 from sims.reproduce.reproduction import Plan, Reproduction, Tables, reproduce
 from sims.reproduce.reproductions_page import statements, verdict, write_pages
-from sims.reproduce.sub2sub.crash import judge_crash
-from sims.reproduce.sub2sub.fig5 import judge as judge_fig5
-from sims.reproduce.sub2sub.fig6 import judge as judge_fig6
-from sims.reproduce.sub2sub.following import EXTENDED, PUBLISHED, Seen
+from sims.reproduce.sub2sub.under_faults import EXTENDED, PUBLISHED
 from sims.runs.folder import RunFolder
 from sub2sub.errors import InputError
 from workloads.charts.chart import Chart, Series, Sheet
@@ -34,6 +32,13 @@ def numbers(seed: int) -> pd.DataFrame:
     if seed == 13:
         raise ValueError("thirteen")
     return pd.DataFrame({"x": [seed, 2.0]})
+
+
+def stated(
+    text: str, source: str, paper: object, measured: object, holds: object, reading: str = ""
+) -> Claim:
+    words = {"x": {"claim": text, "source": source, "paper": paper, "reading": reading}}
+    return claim("x", measured, holds).claim(words)
 
 
 def plan(quick: bool, seed: int) -> Plan:
@@ -75,8 +80,28 @@ def test_claims_become_a_list_of_plain_objects(tmp_path: Path) -> None:
 
 
 def test_an_observation_has_no_verdict() -> None:
-    assert observed("x", 3).holds is None
+    assert claim("x", 3).claim({"x": {"claim": "x"}}).holds is None
     assert stated("x", "nowhere", 3, 3, np.bool_(False)).holds is False
+
+
+@pytest.mark.parametrize(
+    ("bound", "values", "measured", "holds"),
+    [
+        ("at_least", [0.5, 0.75], 0.5, True), ("above", [0.5, 0.75], 0.5, False),
+        ("at_most", [0.5, 0.25], 0.5, True), ("below", [0.5, 0.25], 0.5, False),
+        ("at_most", [0.25, np.inf], "never", False), ("at_least", [0.5, np.nan], np.nan, False),
+    ],
+)  # fmt: skip
+def test_a_bound_of_the_file_is_one_that_every_seed_must_keep(
+    bound: str, values: list[float], measured: object, holds: bool
+) -> None:
+    file = {"x": {"claim": "worst seed ({" + bound + "})", bound: 0.5}}
+    found = worst_seed("x", values).claim(file)
+    assert (found.claim, found.paper) == ("worst seed (0.5)", f"{bound.replace('_', ' ')} 0.5")
+    assert found.holds is holds
+    assert found.measured == measured or measured is np.nan
+    assert found.source == OURS
+    assert claim("x", "in words", values).claim(file).holds is holds
 
 
 def test_intervals_hold_what_they_are_of() -> None:
@@ -154,8 +179,8 @@ def test_the_pages_have_every_reproduction_and_say_which_were_not_run_in_full(tm
         (tmp_path / name).read_text() for name in ("page.md", "page/hpmcast.md", "page/camcast.md")
     )
     assert "In quick form only: camcast-memory." in text
-    assert "Not run: sub2sub-change, " in text
-    assert f"[hpmcast-fig9](page/hpmcast.md#hpmcast-fig9) {registry.TITLES['hpmcast-fig9'][1]}" in text
+    assert "Not run: sub2sub-fig5, " in text
+    assert f"[hpmcast-fig9](page/hpmcast.md#hpmcast-fig9) {registry.titles()['hpmcast-fig9']}" in text
     assert "![Expected rounds against" in hpmcast
     assert (tmp_path / "page" / "hpmcast-fig9.png").exists()
     assert camcast.count("**Quick form only.**") == 1
@@ -168,13 +193,13 @@ def test_the_pages_have_every_reproduction_and_say_which_were_not_run_in_full(tm
 
 def test_a_statement_counts_once_whatever_its_readings() -> None:
     claims = [
-        stated("x", "a paper, Section 1", 1, 1, True, reading="one"),
+        stated("x", "a paper, Section 1", 1, 1, True, "one"),
         stated("x", "a paper, Section 1", 1, 2, False, reading="another"),
         stated("y", "a paper, Section 2", 1, 1, False, reading="one"),
         stated("y", "a paper, Section 2", 1, 1, False, reading="another"),
         stated("z", OURS, "at most 3", {"a": {"b": 1.0}}, True),
         stated("w", "a paper, Section 3", 1, 2, False),
-        observed("v", 3),
+        claim("v", 3).claim({"v": {"claim": "v"}}),
     ]
     found = [{**vars(claim), "verdict": claim.verdict} for claim in claims]
     assert [verdict(each) for each in statements(found)] == [
@@ -203,8 +228,8 @@ def test_every_figure_and_table_of_the_papers_is_listed() -> None:
     expected = {f"camcast-fig{k}" for k in range(13, 19)} | {f"sub2sub-fig{k}" for k in (5, 6, "7a", "7b", 8)}
     expected |= {f"hpmcast-fig{k}" for k in (7, 8, 9, 11, 12, 13)} | {"camcast-memberships", "live-camcast"}
     expected |= {"camcast-table1", "camcast-table2", "camcast-analysis", "pmcast-chain", "hpmcast-views"}
-    assert expected <= registry.TITLES.keys()
-    assert {id for ids in registry.by_paper().values() for id in ids} == registry.TITLES.keys()
+    assert expected <= registry.files().keys()
+    assert {id for ids in registry.by_paper().values() for id in ids} == registry.files().keys()
 
 
 def test_an_unknown_id_is_refused_with_the_nearest_one() -> None:
@@ -212,10 +237,15 @@ def test_an_unknown_id_is_refused_with_the_nearest_one() -> None:
         registry.find("camcast-fg13")
 
 
-def test_the_table_of_ids_is_that_of_the_modules() -> None:
-    modules = {module for module, _ in registry.TITLES.values()}
-    there = [importlib.import_module(f"sims.reproduce.{module}").REPRODUCTIONS for module in modules]
-    assert {id for own in there for id in own} == registry.TITLES.keys()
+@pytest.mark.parametrize("id", registry.files())
+def test_a_file_names_what_its_module_has(id: str) -> None:
+    """Plans of both forms have units with the arguments of their function, all different."""
+    for quick in (True, False):
+        plan = registry.find(id).plan(quick, 3)
+        given = [{**own, **plan.fixed} for own in plan.settings]
+        assert all(inspect.signature(plan.unit).bind(**each) for each in given)
+        assert len({unit.key for unit in plan.units()}) == len(given) > 0
+        assert not re.search(r"[{}]", plan.scale)
 
 
 def rings(cycles: int) -> pd.DataFrame:
@@ -237,14 +267,18 @@ def rings(cycles: int) -> pd.DataFrame:
 
 def test_figure_5_holds_at_40_cycles_and_not_at_41() -> None:
     for cycles, holds in ((40, True), (41, False)):
-        verdicts = [c.holds for c in judge_fig5({"rings": rings(cycles)}) if c.holds is not None]
+        verdicts = [
+            c.holds
+            for c in registry.find("sub2sub-fig5").judge({"rings": rings(cycles)})
+            if c.holds is not None
+        ]
         assert verdicts == [holds] * 8
 
 
 def test_rings_that_are_never_complete_do_not_make_deliveries_early() -> None:
     run = {"cycle": [0, 1, 2], "complete": [0.0, 0.5, 0.9], "rings_complete": [0.0, 0.1, 0.2]}
     table = pd.DataFrame(run).assign(reading="x", seed=1)
-    assert next(judge_fig6({"delivery": table})).holds is False
+    assert next(iter(registry.find("sub2sub-fig6").judge({"delivery": table}))).holds is False
 
 
 def test_deliveries_that_never_recover_do_not_hold_because_rings_do_not_either() -> None:
@@ -255,7 +289,11 @@ def test_deliveries_that_never_recover_do_not_hold_because_rings_do_not_either()
         )
         for form in (PUBLISHED, EXTENDED)
     ]
-    verdicts = [claim.holds for claim in judge_crash(Seen(pd.concat(frames))) if claim.holds is not None]
+    verdicts = [
+        claim.holds
+        for claim in registry.find("sub2sub-crash").judge({"faults": pd.concat(frames)})
+        if claim.holds is not None
+    ]
     assert verdicts == [False, False]
 
 

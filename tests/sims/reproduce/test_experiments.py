@@ -54,7 +54,7 @@ MUST_HOLD = {
     "hpmcast-upkeep": ["distance of the contact", "dedicated messages"],
     "pmcast-chain": ["largest difference of the mean"],
 }
-IDS = [id for id in registry.TITLES if not id.startswith("live-")]
+IDS = [id for id in registry.files() if not id.startswith("live-")]
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from sims.engine import Simulation
 from sims.observers.delivery import Delivery
-from sims.reproduce.sub2sub.fig7b import fit
+from sims.reproduce.sub2sub.dissemination import fit
 from sims.reproduce.sub2sub.gossiping_publishers import PublisherViews, gossip_to_match
 from sims.reproduce.sub2sub.rejoin import batches, rejoin, ring_of
 from sims.reproduce.sub2sub.setting import PAPER, converged
