@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hierarchy.hpmcast.views import Views
 from hierarchy.peers.settings import Gossip
-from sub2sub.compiled.common.network import Faults, arrives
+from sub2sub.compiled.common.network import Faults, repeated
 from sub2sub.compiled.common.randomness import below, draw
 from sub2sub.compiled.machinery.compilation import kernel, rule
 from sub2sub.compiled.machinery.references import by_reference
@@ -45,9 +45,6 @@ def pittel_rounds(size, fanout, loss, crash, constant):
     if size <= 0.0 or reached <= 0.0:
         return -np.inf
     return np.log(size) * (1.0 / reached + 1.0 / np.log(reached + 1.0)) + constant
-
-
-AGAIN = 1 << 32  # first draw for repeated messages
 
 
 class Rules(NamedTuple):
@@ -238,12 +235,12 @@ def gossip(world, x, now, draws, buffers, agenda, trace):
         hits += 1
         y = views.entry[e]
         leaves = departure(world.clock, agenda.free, x, y, now, 0)
-        for attempt in range(retries + 1):
-            sent += 1
-            if arrives(world.faults, x, y, draws, rules.fanout + k + AGAIN * attempt):
-                _note(x, y, trace)
-                active += _reach(world, x, y, leaves, attempt, draws, buffers, agenda, trace)
-                break
+        copies, came, attempt = repeated(world.faults, x, y, draws, rules.fanout + k, retries)
+        sent += copies
+        for _ in range(came):
+            _note(x, y, trace)
+        if came > 0:
+            active += _reach(world, x, y, leaves, attempt, draws, buffers, agenda, trace)
     trace.filtered[x] += choices
     trace.matched[level[x] - 1] += choices
     trace.sent[x] += sent

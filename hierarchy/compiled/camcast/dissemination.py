@@ -30,7 +30,7 @@ from hierarchy.camcast.communities import Communities
 from hierarchy.camcast.settings import MemberParameters, Parameters
 from hierarchy.compiled.camcast.tables import Tables
 from hierarchy.compiled.common.trace import Trace
-from sub2sub.compiled.common.network import Network, reaches
+from sub2sub.compiled.common.network import AGAIN, Network, is_confirmed, reaches
 from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
 from sub2sub.compiled.machinery.compilation import kernel, rule
 from sub2sub.compiled.timing.agenda import Agenda, clear, departure, new_agenda, offer, take
@@ -39,7 +39,6 @@ from sub2sub.errors import InputError
 from sub2sub.peers.draws import cycle_key, stream_number
 
 STREAM = stream_number("camcast dissemination")
-AGAIN = 1 << 32  # first draw for repeated messages
 
 SENT, UPWARD, UPWARD_ARRIVED, ARRIVED = range(4)
 
@@ -165,7 +164,7 @@ class Carrier(NamedTuple):
     alive: NDArray[np.uint8]
     group: NDArray[np.uint8]
     p_success: float  # probability that a message is not lost
-    retries: int  # how many times it is repeated without an acknowledgement; acknowledgements are not lost
+    retries: int  # how many times it is repeated without an acknowledgement, which may be lost, too
     clock: Clock  # latency
     agenda: Agenda  # messages on their way
 
@@ -207,27 +206,30 @@ def begin(carrier, publisher, first, counts):
 
 @rule
 def send(carrier, sender, target, key, fate, counts, column):
-    """Send a message, and repeat it if it fails and retries are left; return whether it arrived."""
-    clock, agenda = carrier.clock, carrier.agenda
+    """Send a message, again while it is not acknowledged; return how many copies arrived."""
+    clock, agenda, came = carrier.clock, carrier.agenda, 0
     leaves = departure(clock, agenda.free, sender, target, agenda.when[sender], 0)
     for attempt in range(carrier.retries + 1):
         counts[sender, column] += 1
-        k = fate if attempt == 0 else AGAIN * attempt + fate
-        lost = unit(draw(key, k)) >= carrier.p_success
-        if not lost and reaches(carrier.alive, carrier.group, sender, target):
+        bits = draw(key, AGAIN * attempt + fate)
+        if unit(bits) < carrier.p_success and reaches(carrier.alive, carrier.group, sender, target):
             counts[target, ARRIVED] += 1
-            if agenda.when[target] > leaves:  # else it receives the event before this copy can arrive
+            if (
+                came == 0 and agenda.when[target] > leaves
+            ):  # else it has the event before this copy can arrive
                 offer(agenda, target, sender, leaves + travel(clock, sender, target, attempt, key))
-            return True
-    return False
+            came += 1
+            if is_confirmed(1.0 - carrier.p_success, bits):
+                break
+    return came
 
 
 @rule
 def send_upward(carrier, member, upward, key, counts):
     """Send the event to entries of super-topic tables, each with the draw that decides on its loss."""
     for i in range(len(upward)):
-        if send(carrier, member, upward[i, 0], key, upward[i, 1], counts, UPWARD):
-            counts[member, UPWARD_ARRIVED] += 1
+        came = send(carrier, member, upward[i, 0], key, upward[i, 1], counts, UPWARD)
+        counts[member, UPWARD_ARRIVED] += came
 
 
 @rule

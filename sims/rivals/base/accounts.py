@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.rivals.base.system import Integers, Publication, Truth
-from sub2sub.compiled.common.network import Network
+from sub2sub.compiled.common.network import Network, repeated
 from sub2sub.compiled.common.randomness import peer_key
 from sub2sub.compiled.events.accounting import (
     ACKS,
@@ -100,6 +100,9 @@ class Retries:
 class RouteSender:
     """Sends the messages of one event on its route, hop by hop.
 
+    A sender whose acknowledgements are all lost learns later that the message arrived, so it does not send it
+    another way.
+
     Attributes
     ----------
     network : Network
@@ -108,30 +111,31 @@ class RouteSender:
         Random numbers for losses.
     retries : int
         How often a message is repeated that is not acknowledged.
+    sent : int
+        Messages so far, which number the draws.
 
     Examples
     --------
     >>> route = RouteSender(Network.whole(2), Clock.of(None, np.arange(2)), Dice(1), retries=2)
     >>> route.send(0, 1, now=4.0)
-    (1, 5.0)
+    (1, 1, 5.0)
     """
 
     network: Network
     clock: Clock
     dice: Dice
     retries: int
+    sent: int = 0
 
-    def send(self, sender: int, target: int, now: float) -> tuple[int, float | None]:
-        """Send a message; copies sent, and when it arrives, None for never."""
-        network = self.network
-        reachable = network.alive[target] == 1 and network.group[sender] == network.group[target]
-        leaves = now + self.clock.occupied
-        for copy in range(self.retries + 1):
-            lost = network.loss > 0 and self.dice.next_unit() < network.loss
-            if reachable and not lost:
-                took = travel(self.clock, sender, target, copy, np.uint64(self.dice.key))
-                return copy + 1, leaves + float(took)
-        return self.retries + 1, None
+    def send(self, sender: int, target: int, now: float) -> tuple[int, int, float | None]:
+        """Send a message; copies sent, those that arrive, and when the first does, None for never."""
+        key, faults = np.uint64(self.dice.key), self.network.faults()
+        copies, came, first = repeated(faults, sender, target, key, self.sent, self.retries)
+        self.sent += 1
+        if not came:
+            return copies, 0, None
+        took = travel(self.clock, sender, target, first, key)
+        return copies, came, now + self.clock.occupied + float(took)
 
     @property
     def silence(self) -> float:

@@ -20,7 +20,7 @@ from sims.observers import Connectivity, Degrees
 from sims.observers.deliveries import Deliveries
 from sims.rivals.base.accounts import ENTERING, Ledger, RouteSender, keys_of
 from sims.rivals.base.entrants import Compared
-from sims.rivals.base.groups import Entries, Groups, GroupStack
+from sims.rivals.base.groups import ENTRIES, Entries, Groups, GroupStack
 from sims.rivals.base.push_tables import PushRules, PushTables, Starts, Way
 from sims.rivals.base.pushing import PushContext, push_event, scratch_for
 from sims.rivals.base.system import Integers, Publication, Truth
@@ -71,13 +71,14 @@ class Grouped(Pushed):
     """A system of groups."""
 
     within: ClassVar[bool] = True  # whether first contacts are in one's group
+    entered = ENTRIES  # members of a group above that a publisher sends its event to
 
     def build(self, layers: Any, spare: int) -> GroupStack:
         """Groups, the protocol's own layers, and contacts in other groups."""
         population = self.make_population(spare)
         self.groups = Groups(population, self.wanted.topics.ranges if self.wanted.topics else None)
         own = self.protocol(population, layers)
-        self.entries = Entries(self.groups, self.seed) if self.wanted.topics else None
+        self.entries = Entries(self.groups, self.seed, self.entered) if self.wanted.topics else None
         return GroupStack(
             population, self.groups, [*own, *filter(None, [self.entries])], self.seed, self.within
         )
@@ -115,10 +116,10 @@ class Grouped(Pushed):
             route = RouteSender(self.network, clock, Dice(key).of_peer(ENTERING), retries)
             contacts, way = self.entries.contact[publisher], Way([], [])
             for place, contact in enumerate(contacts[contacts >= 0].tolist()):
-                copies, arrives = route.send(publisher, contact, place * clock.occupied)
+                copies, came, arrives = route.send(publisher, contact, place * clock.occupied)
                 way.payers.extend([publisher] * copies)
                 if arrives is not None:
-                    way.reached.append((contact, 1, arrives))
+                    way.reached.extend([(contact, 1, arrives)] * came)
             ways.append(way)
         return Starts.of(publishers, ways)
 

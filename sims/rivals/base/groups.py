@@ -209,21 +209,21 @@ class Entries(LayerBase):
     """Contacts in the groups of supertopics, to which publishers send their events.
 
     GossipSub calls them fan-out peers: members of a group to which a publisher outside the group sends. Every
-    peer keeps `ENTRIES` contacts in each group above its own. It probes them from time to time, drops those
+    peer keeps `count` contacts in each group above its own. It probes them from time to time, drops those
     that do not answer, and asks the rendezvous for others.
 
     Attributes
     ----------
-    contact : (n, levels, ENTRIES) int32
+    contact : (n, levels, count) int32
         Members of the group of the level-th topic above each peer's own; -1 for none.
     """
 
     name, saved = "entries", ("contact",)
 
-    def __init__(self, groups: Groups, seed: int) -> None:
-        self.groups, self.seed = groups, seed
+    def __init__(self, groups: Groups, seed: int, count: int = ENTRIES) -> None:
+        self.groups, self.seed, self.count = groups, seed, count
         n, levels = len(groups.of), max(len(above) for above in groups.above)
-        self.contact = np.full((n, levels, ENTRIES), -1, np.int32)
+        self.contact = np.full((n, levels, count), -1, np.int32)
         self._above = np.full((len(groups.above), levels), -1, np.int64)
         for topic, above in enumerate(groups.above):
             self._above[topic, : len(above)] = above
@@ -239,13 +239,13 @@ class Entries(LayerBase):
         above = np.where(self.groups.of[:, None] >= 0, self._above[self.groups.of], -1)
         messages = failed = 0
         for level in range(self.contact.shape[1]):
-            for place in range(ENTRIES):
+            for place in range(self.count):
                 peers = np.flatnonzero(checking & (self.contact[:, level, place] >= 0))
                 copies, wasted = self._check(peers, level, place, network, key)
                 messages, failed = messages + copies, failed + wasted
             wanted = above[:, level]
             known = (self.contact[:, level] >= 0).sum(axis=1)
-            lacking = alive & (wanted >= 0) & (known < ENTRIES) & (checking | (known == 0))
+            lacking = alive & (wanted >= 0) & (known < self.count) & (checking | (known == 0))
             peers = np.flatnonzero(lacking)
             self._ask(peers, wanted[peers], level, network, key)
             messages += 2 * len(peers)
@@ -256,7 +256,7 @@ class Entries(LayerBase):
     ) -> tuple[int, int]:
         """Probe contacts, repeatedly while there is no answer."""
         contact = self.contact[peers, level, place]
-        number = 1 + 3 * (level * ENTRIES + place)
+        number = 1 + 3 * (level * self.count + place)
         asked, replied = (draws(key, peers, number + k) / 2.0**64 for k in range(2))
         there = (network.alive[contact] == 1) & (network.group[contact] == network.group[peers])
         heard = there & (asked >= network.loss**TRIES)
@@ -271,14 +271,14 @@ class Entries(LayerBase):
 
     def _ask(self, peers: Integers, topics: Integers, level: int, network: Network, key: np.uint64) -> None:
         """Let the rendezvous name contacts for all free places."""
-        for place in range(ENTRIES):
+        for place in range(self.count):
             bits = draws(np.uint64(peer_key(key, -1 - level)), peers, place)
             named = self.groups.name(topics, peers, network.alive, bits)
             held = (self.contact[peers, level] == named[:, None]).any(axis=1)
             free = (self.contact[peers, level, place] < 0) & (named >= 0) & ~held
             self.contact[peers[free], level, place] = named[free]
         self.sent[peers] += 2
-        self.bytes[peers] += 2 * HEADER + NAME + ENTRIES * LINK
+        self.bytes[peers] += 2 * HEADER + NAME + self.count * LINK
 
     def join(self, peers: Integers, contacts: Integers, cycle: int) -> None:
         """Drop all contacts."""

@@ -64,6 +64,10 @@ class PushRules(NamedTuple):
         Hops from the first announcement of an event that has not come to the request for it.
     retries : int
         Times a push is sent again that is not acknowledged; 0 for no acknowledgements.
+    floods : bool
+        Whether a publisher pushes its event along its lazy links, too.
+    refuses : bool
+        Whether a member that gets an event tells its eager links at once not to push it; without a pool.
     """
 
     fanout: int = 0
@@ -72,6 +76,8 @@ class PushRules(NamedTuple):
     windows: int = 1
     wait: int = 0
     retries: int = 0
+    floods: bool = False
+    refuses: bool = False
 
 
 class Way(NamedTuple):

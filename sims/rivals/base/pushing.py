@@ -1,7 +1,7 @@
 """Spreading events by push, announcement and request, for many events at once.
 
 Plumtree and GossipSub are one scheme (Leitão, Pereira, Rodrigues: *Epidemic Broadcast Trees*, SRDS 2007;
-libp2p's GossipSub specification, v1.0 and v1.1): a member pushes a new event to some links, announces it to
+libp2p's GossipSub specification, v1.0 to v1.2): a member pushes a new event to some links, announces it to
 others, and asks an announcer for what has not come. They differ in which links these are, in when events are
 announced (at once, or at heartbeats), and in how long a member waits before it asks. Without announcements
 the same kernel floods rings (PolderCast) and goes down trees (Scribe).
@@ -13,6 +13,7 @@ Readings:
   Timers are whole numbers of hops, or of ticks.
 - A pending request for an event does not delay a push of it.
 - A member remembers at most `ANNOUNCERS` announcers of an event.
+- A member whose copies wait for its uplink decides on each when the uplink is free, if members refuse events.
 - Dissemination changes no links: they become eager or lazy when the overlay is stepped.
 
 `tests/sims/rivals/push_peer.py` is the readable form.
@@ -26,14 +27,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.rivals.base.push_tables import PushRules, PushTables
-from sub2sub.compiled.common.network import Faults, reaches
-from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
+from sub2sub.compiled.common.network import Faults, repeated
+from sub2sub.compiled.common.randomness import below, draw, peer_key
 from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.compiled.machinery.references import by_reference
 from sub2sub.compiled.timing.agenda import Agenda, departure, new_agenda, schedule, take
 from sub2sub.compiled.timing.latency import HOPS, Clock, next_beat, travel
 
-PUSH, ANNOUNCE, REQUEST = range(3)
+PUSH, ANNOUNCE, REQUEST, REFUSE, NEXT = range(5)  # NEXT + k: the sender itself, whose k-th link is next
 # Queues; of two messages at one time that of the first goes first.
 STARTS, SOON, TIMERS, AGAIN, BEATS = range(5)
 ANNOUNCERS = 8
@@ -73,7 +74,9 @@ class Scratch(NamedTuple):
         Where each queue begins, and the places of its first message and after its last.
     chosen : int32 array
     control : (1,) int64
-        Announcements and requests sent.
+        Announcements, requests and refusals sent.
+    refused : (eager links,) bool
+        Links whose other end has said that it has the event.
     """
 
     first: NDArray[np.int32]
@@ -88,6 +91,7 @@ class Scratch(NamedTuple):
     ends: NDArray[np.int64]
     chosen: NDArray[np.int32]
     control: NDArray[np.int64]
+    refused: NDArray[np.bool_]
 
 
 HEARD, ASKED, WAITING, LEFT = range(4)
@@ -101,7 +105,8 @@ def scratch_for(context: PushContext, most_starts: int) -> Scratch:
     widest = max(int(np.diff(kind.start).max(initial=0)) for kind in tables)
     windows = max(1, rules.windows)
     asked = ANNOUNCERS * members
-    rooms = [most_starts, links * windows + 2 * asked, members, asked, windows * members]
+    told = 2 * len(tables.eager.item) + len(tables.lazy.item) + members if rules.refuses else 0
+    rooms = [most_starts, links * windows + 2 * asked + told, members, asked, windows * members]
     ends = np.zeros((5, 3), np.int64)
     ends[:, 0] = np.append(0, np.cumsum(rooms)[:-1])
     return Scratch(
@@ -109,6 +114,7 @@ def scratch_for(context: PushContext, most_starts: int) -> Scratch:
         np.empty(members, np.int64), np.empty(members, np.int64), np.empty((members, ANNOUNCERS), np.int32),
         np.empty((members, 4), np.int64), np.empty((sum(rooms), 3), np.int32),
         new_agenda(sum(rooms), context.clock), ends, np.empty(widest + 1, np.int32), np.zeros(1, np.int64),
+        np.empty(len(tables.eager.item), np.bool_),
     )  # fmt: skip
 
 
@@ -138,10 +144,13 @@ def push_event(context, starts, k, key, scratch):
         elif kind in (TIMERS, AGAIN):
             _wake(context, key, scratch, member, now)
         elif what == PUSH:
-            scratch.arrived[member] += 1
             _take(context, key, scratch, member, sender, now, scratch.first[sender] + 1)
         elif what == ANNOUNCE:
             _hear(context, scratch, member, sender, now)
+        elif what == REFUSE:
+            _refuse(context.tables.eager, scratch, member, sender)
+        elif what >= NEXT:
+            _push_eager(context, key, scratch, member, sender, now, np.int64(what - NEXT))
         else:
             _send(context, key, scratch, PUSH, member, sender, now)
 
@@ -155,6 +164,7 @@ def _clear(scratch):
     scratch.used[:] = 0
     scratch.state[:] = 0
     scratch.control[0] = 0
+    scratch.refused[:] = False
     scratch.ends[:, 1] = scratch.ends[:, 0]
     scratch.ends[:, 2] = scratch.ends[:, 0]
     scratch.agenda.free[:] = 0.0
@@ -205,22 +215,20 @@ def _draw(key, scratch, member):
 def _send(context, key, scratch, what, sender, target, now):
     """Send a message; a push is repeated while it is not acknowledged, up to `retries` times."""
     faults, clock = context.faults, context.clock
-    copies = 1 + (context.rules.retries if what == PUSH else 0)
-    leaves = departure(clock, scratch.agenda.free, sender, target, now, 0) if what == PUSH else now
-    for copy in range(copies):
-        if what == PUSH:
-            scratch.sent[sender] += 1
-        else:
-            scratch.control[0] += 1
-        if faults.loss > 0.0 and unit(_draw(key, scratch, sender)) < faults.loss:
-            continue
-        if reaches(faults.alive, faults.group, sender, target):
-            if what != REQUEST and scratch.first[target] >= 0:
-                scratch.arrived[target] += what == PUSH  # the time of a duplicate does not matter
-                return
-            time = leaves + travel(clock, sender, target, copy, peer_key(key, sender))
-            _put(scratch, SOON, time, what, sender, target)
-            return
+    own, leaves, retries = peer_key(key, sender), now, np.int64(0)
+    if what == PUSH:
+        leaves = departure(clock, scratch.agenda.free, sender, target, now, 0)
+        retries = np.int64(context.rules.retries)
+    copies, came, first = repeated(faults, sender, target, own, scratch.used[sender], retries)
+    scratch.used[sender] += 1
+    if what == PUSH:
+        scratch.sent[sender] += copies
+        scratch.arrived[target] += came
+    else:
+        scratch.control[0] += copies
+    # The time of a duplicate does not matter.
+    if came > 0 and (what in (REQUEST, REFUSE) or scratch.first[target] < 0):
+        _put(scratch, SOON, leaves + travel(clock, sender, target, first, own), what, sender, target)
 
 
 @kernel
@@ -246,17 +254,57 @@ def _take(context, key, scratch, member, sender, now, hop):
         return
     tables, rules = context.tables, context.rules
     scratch.first[member], scratch.when[member] = hop if context.clock.kind != HOPS else np.int64(now), now
-    sent = 0
-    for links, most in ((tables.eager, np.int64(-1)), (tables.pool, rules.fanout)):
-        count = _some(links, member, most if most < 0 else max(most - sent, 0), sender, key, scratch)
-        sent += count
-        for k in range(count):
-            _send(context, key, scratch, PUSH, member, scratch.chosen[k], now)
+    if rules.refuses and hop > 0:
+        for k in range(_some(tables.eager, member, np.int64(-1), sender, key, scratch)):
+            _send(context, key, scratch, REFUSE, member, scratch.chosen[k], now)
+    sent = _push_eager(context, key, scratch, member, sender, now, np.int64(0))
+    for k in range(_some(tables.pool, member, max(rules.fanout - sent, 0), sender, key, scratch)):
+        _send(context, key, scratch, PUSH, member, scratch.chosen[k], now)
     if rules.period == 0:
         _announce(context, key, scratch, member, sender, now)
     elif tables.lazy.start[member + 1] > tables.lazy.start[member] and rules.windows > 0:
         scratch.state[member, LEFT] = rules.windows
         _put(scratch, BEATS, next_beat(context.clock, member, now, rules.period), 0, -1, member)
+
+
+@kernel
+def _push_eager(context, key, scratch, member, sender, now, place):
+    """Push along the eager links from this place on, a publisher that floods then along its lazy ones.
+
+    Returns how many copies were sent. Where members refuse events, one at a time, when the uplink is free.
+    """
+    eager, lazy, clock, sent = context.tables.eager, context.tables.lazy, context.clock, 0
+    first, size = eager.start[member], eager.start[member + 1] - eager.start[member]
+    end = size
+    if context.rules.floods and scratch.first[member] == 0:
+        end += lazy.start[member + 1] - lazy.start[member]
+    while place < end:
+        target = eager.item[first + place] if place < size else lazy.item[lazy.start[member] + place - size]
+        is_refused = place < size and scratch.refused[first + place]
+        place += 1
+        if target == sender or is_refused:
+            continue
+        _send(context, key, scratch, PUSH, member, target, now)
+        sent += 1
+        if context.rules.refuses and clock.kind != HOPS and place < end:
+            _put(
+                scratch,
+                SOON,
+                max(now, scratch.agenda.free[clock.place[member]]),
+                NEXT + place,
+                sender,
+                member,
+            )
+            break
+    return sent
+
+
+@kernel
+def _refuse(eager, scratch, member, sender):
+    """Note that the other end of a link has the event."""
+    for place in range(eager.start[member], eager.start[member + 1]):
+        if eager.item[place] == sender:
+            scratch.refused[place] = True
 
 
 @kernel

@@ -10,8 +10,8 @@ import numpy as np
 from sims.rivals.base.accounts import Ledger, keys_of
 from sims.rivals.base.entrants import Compared
 from sims.rivals.base.system import Integers, Publication
-from sub2sub.compiled.common.network import reaches
-from sub2sub.compiled.common.randomness import draw, peer_key, unit
+from sub2sub.compiled.common.network import repeated
+from sub2sub.compiled.common.randomness import peer_key
 from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.compiled.timing.agenda import clear, departure, new_agenda
@@ -55,7 +55,7 @@ def descend(nodes, parents, retries, faults, key, clock, agenda, traced):
     retries : int
     faults : Faults
     key : uint64
-        Draw k of a child decides whether the k-th copy sent to it is lost.
+        The draws of a child decide which copies sent to it are lost.
     clock, agenda : Clock, Agenda
         Routes do not depend on time, so the agenda only records when copies arrive.
     traced : (first, sent, arrived)
@@ -71,11 +71,9 @@ def descend(nodes, parents, retries, faults, key, clock, agenda, traced):
             continue
         leaves = departure(clock, agenda.free, parent, child, agenda.when[parent], 0)
         own = peer_key(key, child)
-        for copy in range(retries + 1):
-            sent[parent] += 1
-            lost = faults.loss > 0.0 and unit(draw(own, copy)) < faults.loss
-            if not lost and reaches(faults.alive, faults.group, parent, child):
-                arrived[child] += 1
-                first[child] = first[parent] + 1
-                agenda.when[child] = leaves + travel(clock, parent, child, copy, own)
-                break
+        copies, came, number = repeated(faults, parent, child, own, 0, retries)
+        sent[parent] += copies
+        arrived[child] += came
+        if came > 0:
+            first[child] = first[parent] + 1
+            agenda.when[child] = leaves + travel(clock, parent, child, number, own)

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.compiled.common.network import reaches
-from sub2sub.compiled.common.randomness import draw, peer_key, unit
+from sub2sub.compiled.common.network import repeated
+from sub2sub.compiled.common.randomness import peer_key
 from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.compiled.timing.agenda import clear, departure, offer, take
 from sub2sub.compiled.timing.latency import travel
@@ -179,7 +179,7 @@ def spread_zones(zones, corner, root, retries, faults, key, clock, agenda, trace
     while own >= 0:
         if first[own] < 0:
             first[own], when[own] = start + agenda.hop[own], agenda.when[own]
-        draws, k = peer_key(key, own), 0
+        draws, k = peer_key(key, own), np.int64(0)
         for entry in range(zones.start[own], zones.start[own + 1]):
             z = zones.zone[entry]
             if not _concerned(zones, z, corner):
@@ -191,12 +191,10 @@ def spread_zones(zones, corner, root, retries, faults, key, clock, agenda, trace
                 continue
             target = zones.peer[entry]
             leaves = departure(clock, agenda.free, own, target, agenda.when[own], 0)
-            for copy in range(retries + 1):
-                sent[own] += 1
-                lost = faults.loss > 0.0 and unit(draw(draws, k)) < faults.loss
-                k += 1
-                if not lost and reaches(faults.alive, faults.group, own, target):
-                    arrived[target] += 1
-                    offer(agenda, target, own, leaves + travel(clock, own, target, copy, draws))
-                    break
+            copies, came, number = repeated(faults, own, target, draws, k, retries)
+            k += 1
+            sent[own] += copies
+            arrived[target] += came
+            if came > 0:
+                offer(agenda, target, own, leaves + travel(clock, own, target, number, draws))
         own = take(agenda)

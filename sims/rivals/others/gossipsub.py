@@ -1,12 +1,15 @@
-"""GossipSub v1.1: events are pushed along a mesh of bounded degree, and announced to others at heartbeats.
+"""GossipSub v1.1 and v1.2: events are pushed along a mesh of bounded degree, and announced at heartbeats.
 
 libp2p specifications, pubsub/gossipsub: v1.0 ("Mesh maintenance", "Control messages") and v1.1 (outbound mesh
-quotas, backoff after pruning, peer exchange on pruning). At every heartbeat a peer grafts random connections
-if its mesh has fewer than D_lo links, and prunes to D if it has more than D_hi; both ends of a link know it.
+quotas, backoff after pruning, peer exchange on pruning, flood publishing) and v1.2 (IDONTWANT). At every
+heartbeat a peer grafts random connections if its mesh has fewer than D_lo links, and prunes to D if it has
+more than D_hi; both ends of a link know it.
 
 Readings:
 
-- No scoring, so neither opportunistic grafting nor flood publishing: all peers are equal.
+- No scoring, so no opportunistic grafting: all peers are equal. Flood publishing goes to all connections.
+- A publisher outside a group sends to D members of it that it knows (fan-out peers).
+- Events are announced at heartbeats of a second (`heartbeat`), the mesh is kept once in a cycle of upkeep.
 - Discovery is left open by the specification. Here the rendezvous names a peer of the topic whenever one has
   fewer than D_lo connections, and `Prune` names connections of the pruned link's other end (peer exchange).
 - A connection breaks when a keep-alive message is not answered, as in TCP.
@@ -274,12 +277,19 @@ class MeshPush:
         Hops between two heartbeats: a second, where a hop takes a tenth of one.
     retries : int
         How often a push is repeated that is not acknowledged; 0 for no acknowledgements.
+    flood_publish : bool
+        Whether a publisher sends its event to all its connections, not to its mesh alone (v1.1).
+    idontwant : bool
+        Whether a peer that receives an event tells its mesh so at once, so that others do not send it (v1.2).
+        It saves copies that wait for an uplink, which small events do not.
     """
 
     D_lazy: int = 6
     mcache_gossip: int = 3
     heartbeat: int = 10
     retries: int = 0
+    flood_publish: bool = False
+    idontwant: bool = False
 
     def __post_init__(self) -> None:
         require(self, heartbeat=1, D_lazy=0, mcache_gossip=0, retries=0)
@@ -303,6 +313,7 @@ class GossipSub(Grouped):
     probe = Knob(D_lazy=3, mcache_gossip=1)
     look = Look("green", "s", "--")
     variants: ClassVar[dict[str, Variant]] = {
+        "v1.2": Variant(base=MeshPush(flood_publish=True, idontwant=True), look=Look("green", "*", "--")),
         "D 8": Variant(GossipSubSettings(D=8, D_lo=6, D_hi=12), look=Look("green", "D", "--")),  # Ethereum's
         "D 4": Variant(GossipSubSettings(D=4, D_lo=3, D_hi=8, D_out=1), look=Look("green", "x", "--")),
         "D 3": Variant(GossipSubSettings(D=3, D_lo=2, D_hi=6, D_out=1), look=Look("green", "+", "--")),
@@ -311,7 +322,8 @@ class GossipSub(Grouped):
 
     def protocol(self, population: Population, layers: GossipSubSettings | None) -> Sequence[Layer]:
         """The mesh and other connections."""
-        self.layer = gossipsub(len(population), layers or GossipSubSettings(), self.seed)
+        settings = layers or GossipSubSettings()
+        self.layer, self.entered = gossipsub(len(population), settings, self.seed), settings.D
         return [self.layer]
 
     def tables(self) -> PushTables:
@@ -324,7 +336,7 @@ class GossipSub(Grouped):
         """Announce to some at heartbeats."""
         return PushRules(
             announce=settings.D_lazy, period=settings.heartbeat, windows=settings.mcache_gossip,
-            retries=settings.retries,
+            retries=settings.retries, floods=settings.flood_publish, refuses=settings.idontwant,
         )  # fmt: skip
 
     def own_links(self) -> dict[str, Sequence[Sequence[int]]]:

@@ -193,10 +193,10 @@ class Meghdoot(Compared):
             following = self.layer.peers[peer].next_hop(goal, silent)
             if following == peer:
                 return peer
-            copies, arrives = route.send(peer, following, now)
+            copies, came, arrives = route.send(peer, following, now)
             sent[peer] += copies
             if arrives is not None:
-                arrived[following] += 1
+                arrived[following] += came
                 hop, now = hop + 1, arrives
                 if first[following] < 0:
                     first[following], when[following] = hop, now

@@ -265,12 +265,12 @@ class Scribe(Pushed):
             following = self.layer.peers[node].next_hop(key, silent)
             if following == node:
                 break
-            copies, arrives = route.send(node, following, now)
+            copies, came, arrives = route.send(node, following, now)
             way.payers.extend([node] * copies)
             if arrives is not None:
                 node, hop, now = following, hop + 1, arrives
-                if self.layer.peers[node].next_hop(key, silent) != node:
-                    way.reached.append((node, hop, now))
+                is_root = self.layer.peers[node].next_hop(key, silent) == node
+                way.reached.extend([(node, hop, now)] * (came - is_root))
             elif route.retries:
                 silent.add(following)
                 now += route.silence

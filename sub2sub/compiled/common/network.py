@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.compiled.common.randomness import draw, unit
+from sub2sub.compiled.common.randomness import draw, mix, unit
 from sub2sub.compiled.machinery.compilation import rule
 from sub2sub.compiled.machinery.references import by_reference
 from sub2sub.compiled.timing.settings import Timing
@@ -21,6 +21,9 @@ class Faults(NamedTuple):
     alive: NDArray[np.uint8]
     group: NDArray[np.uint8]
     loss: float
+
+
+AGAIN = 1 << 32  # the draw of a repeated message, counted from that of the one before
 
 
 @dataclass
@@ -73,6 +76,37 @@ def arrives(faults, a, b, key, k):
     if not reaches(faults.alive, faults.group, a, b):
         return False
     return not (faults.loss > 0.0 and unit(draw(key, k)) < faults.loss)
+
+
+@rule
+def is_confirmed(loss, bits):
+    """Whether the acknowledgement of a message arrives; the bits that spared the message decide, hashed."""
+    return loss == 0.0 or unit(mix(bits)) >= loss
+
+
+@rule
+def repeated(faults, a, b, key, k, retries):
+    """Send a message from a to b, again while no acknowledgement comes, up to `retries` times.
+
+    Returns how many copies are sent, how many arrive, and which is the first that does, -1 for none. Draw
+    k + AGAIN c of the key decides whether copy c is lost. A lost acknowledgement costs another copy.
+    """
+    there, sent, came, first = (
+        reaches(faults.alive, faults.group, a, b),
+        np.int64(0),
+        np.int64(0),
+        np.int64(-1),
+    )
+    while sent <= retries:
+        bits = draw(key, k + AGAIN * sent)
+        sent += 1
+        if there and not (faults.loss > 0.0 and unit(bits) < faults.loss):
+            came += 1
+            if first < 0:
+                first = sent - 1
+            if is_confirmed(faults.loss, bits):
+                break
+    return sent, came, first
 
 
 @rule

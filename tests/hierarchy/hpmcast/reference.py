@@ -10,11 +10,11 @@ import numpy as np
 
 from hierarchy.hpmcast import AddressSpace, Gossip
 from hierarchy.hpmcast.dissemination import STREAM
-from hierarchy.hpmcast.gossiping import AGAIN
 from hierarchy.peers.hpmcast import AdaptiveParticipant, Buffered, Participant
 from sub2sub.compiled.common.network import Network
 from sub2sub.compiled.timing.latency import Clock, next_beat, travel
 from sub2sub.peers.draws import Dice, cycle_key
+from tests.acknowledged import copies
 
 
 def delegates(members: Sequence[int], redundancy: int) -> list[int]:
@@ -113,16 +113,15 @@ class System:
         return is_first
 
     def _arrives_after(self, person: Participant, dest: int, level: int, dice: Dice, k: int) -> int | None:
-        """How often a message is sent again until it arrives, as the settings say; None if it does not."""
+        """Which copy of a message is the first to arrive, as the settings say; None if none does."""
         alive, group, loss = self.network.alive, self.network.group, self.network.loss
         there = bool(alive[dest]) and group[dest] == group[person.number]
         again = self.settings.retries if level >= self.settings.reliable else 0
-        for attempt in range(again + 1):
-            self.sent[person.number] += 1
-            self.messages[level - 1] += 1
-            if there and not dice.chance(k + AGAIN * attempt, loss):
-                return attempt
-        return None
+        arrived = copies(dice, k, loss, there, again)
+        self.sent[person.number] += len(arrived)
+        self.messages[level - 1] += len(arrived)
+        self.received[dest] += max(sum(arrived) - 1, 0)
+        return arrived.index(True) if True in arrived else None
 
 
 class TimedSystem(System):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from sims.rivals.base.objects import sample
 from sims.rivals.base.push_tables import PushRules
-from sims.rivals.base.pushing import ANNOUNCE, ANNOUNCERS, PUSH, REQUEST
+from sims.rivals.base.pushing import ANNOUNCE, ANNOUNCERS, PUSH, REFUSE, REQUEST
 from sub2sub.peers.draws import Dice
 
 Sends = Iterator[tuple[int, int]]  # lazy: the loss of a message is drawn before the next is chosen
@@ -39,6 +39,12 @@ class PushPeer:
         How many announced it.
     beats : int
         Heartbeats at which it is still to be announced.
+    one_by_one : bool
+        Whether it decides on each push when its uplink is free.
+    left : list of int
+        To whom it is still to push the event, if they do not refuse it.
+    refusing : set of int
+        Links whose other ends have the event.
 
     Examples
     --------
@@ -56,21 +62,39 @@ class PushPeer:
     waiting: bool = False
     heard: int = 0
     beats: int = 0
+    one_by_one: bool = False
     announcers: list[int] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+    refusing: set[int] = field(default_factory=set)
 
-    def receive(self, sender: int) -> Sends:
-        """The event comes, from a sender or, at its publisher, from -1."""
+    def receive(self, sender: int, publishes: bool = False) -> Sends:
+        """The event comes, from a sender or from -1."""
         if self.has:
             return
         self.has = True
         eager = [peer for peer in self.eager if peer != sender]
-        yield from ((PUSH, peer) for peer in eager)
-        more = max(self.rules.fanout - len(eager), 0)
+        if self.rules.refuses and not publishes:
+            yield from ((REFUSE, peer) for peer in eager)
+        self.left = [*eager, *self.lazy] if publishes and self.rules.floods else eager
+        sent = 0
+        for message in self.push_on():
+            yield message
+            sent += 1
+        more = max(self.rules.fanout - sent, 0)
         yield from ((PUSH, peer) for peer in self._some(self.pool, more, sender))
         if self.rules.period:
             self.beats = self.rules.windows if self.lazy else 0
         else:
             yield from self._announce(sender)
+
+    def push_on(self) -> Sends:
+        """Push to those left that do not refuse the event: to all, or to the next of them."""
+        while self.left:
+            peer = self.left.pop(0)
+            if peer not in self.refusing:
+                yield PUSH, peer
+                if self.one_by_one:
+                    return
 
     def beat(self) -> Sends:
         """A heartbeat: announce the event once more."""

@@ -25,6 +25,7 @@ from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.compiled.timing.latency import Clock, travel
 from sub2sub.compiled.timing.settings import AGAIN, Timing
 from sub2sub.peers.draws import Dice
+from tests.acknowledged import copies
 from tests.sims.compare.worlds import small
 from tests.sims.rivals.test_pushing import Followed
 
@@ -60,6 +61,7 @@ class Journey:
         self.hop: dict[int, int] = {}
         self.sent: dict[int, int] = {}
         self.due: list[tuple[float, int, int, int]] = []
+        self.used: dict[int, int] = {}
         self.copies = 0
 
     def follow(self, start: tuple[int, int, float], forward: Callable[[int], Sends]) -> None:
@@ -79,14 +81,15 @@ class Journey:
     def send(self, member: int, target: int, dice: Dice, now: float, hop: int) -> None:
         place = self.places[member]
         self.free[place] = max(self.free[place], now) + self.clock.occupied
-        for copy in range(self.retries + 1):
-            self.sent[member] = self.sent.get(member, 0) + 1
-            lost = self.network.loss > 0 and dice.next_unit() < self.network.loss
-            if not lost and self.network.alive[target]:
-                self.copies += 1
-                took = travel(self.clock, member, target, copy, np.uint64(dice.key))
-                heapq.heappush(self.due, (self.free[place] + took, self.copies, target, hop + 1))
-                return
+        number = self.used.get(dice.key, 0)
+        self.used[dice.key] = number + 1
+        there = bool(self.network.alive[target])
+        arrived = copies(dice, number, self.network.loss, there, self.retries)
+        self.sent[member] = self.sent.get(member, 0) + len(arrived)
+        if True in arrived:
+            self.copies += 1
+            took = travel(self.clock, member, target, arrived.index(True), np.uint64(dice.key))
+            heapq.heappush(self.due, (self.free[place] + took, self.copies, target, hop + 1))
 
 
 @cache
@@ -230,13 +233,13 @@ def scribe_routes(
         key, silent = system.layer.peers[0].keys[each], set[int]()
         node, hop, now = publisher, 0, number * clock.occupied
         while (following := nodes[node].next_hop(key, silent)) != node:
-            lost = []  # of each copy, until one is not
-            while len(lost) <= retries and (not lost or lost[-1]):
-                luck = dice.next_unit() if network.loss else 1.0
-                lost.append(luck < network.loss or not network.alive[following])
-            sent += len(lost)
-            if not lost[-1]:
-                now += clock.occupied + travel(clock, node, following, len(lost) - 1, np.uint64(dice.key))
+            there = bool(network.alive[following])
+            arrived = copies(dice, dice.used, network.loss, there, retries)
+            dice.used += 1
+            sent += len(arrived)
+            if True in arrived:
+                first = arrived.index(True)
+                now += clock.occupied + travel(clock, node, following, first, np.uint64(dice.key))
                 node, hop = following, hop + 1
                 if nodes[node].next_hop(key, silent) != node:
                     seen.append((node, -1, hop, now))

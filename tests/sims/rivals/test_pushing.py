@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sims.rivals.base.push_tables import PushRules, PushTables, Starts, Way, rows
-from sims.rivals.base.pushing import ANNOUNCE, PUSH, PushContext, push_event, scratch_for
+from sims.rivals.base.pushing import ANNOUNCE, NEXT, PUSH, REFUSE, PushContext, push_event, scratch_for
 from sub2sub.compiled.common.network import Network
 from sub2sub.compiled.timing.latency import Clock, next_beat, travel
 from sub2sub.compiled.timing.settings import Timing
 from sub2sub.peers.draws import Dice
+from tests.acknowledged import copies
 from tests.sims.rivals.push_peer import PushPeer
 
 STARTS, SOON, TIMERS, AGAIN, BEATS = range(5)
@@ -62,27 +63,32 @@ class Followed:
     def send(self, sends, member: int, now: float) -> None:
         for what, target in sends:
             leaves = self.leaves(member, what, now)
-            for copy in range(1 + self.rules.retries * (what == PUSH)):
-                if what == PUSH:
-                    self.sent[member] += 1
-                else:
-                    self.control += 1
-                loss = self.network.loss
-                if loss and self.members[member].dice.next_unit() < loss:
-                    continue
-                if self.network.alive[target]:
-                    key = np.uint64(self.members[member].dice.key)
-                    time = leaves + travel(self.clock, member, target, copy, key)
-                    self.put(time, SOON, what, member, target)
-                    break
+            dice, there = self.members[member].dice, bool(self.network.alive[target])
+            retries = self.rules.retries if what == PUSH else 0
+            arrived = copies(dice, dice.used, self.network.loss, there, retries)
+            dice.used += 1
+            if what == PUSH:
+                self.sent[member] += len(arrived)
+                self.arrived[target] += sum(arrived)
+            else:
+                self.control += len(arrived)
+            if True in arrived:
+                took = travel(self.clock, member, target, arrived.index(True), np.uint64(dice.key))
+                self.put(leaves + took, SOON, what, member, target)
 
     def take(self, member: int, sender: int, now: float, hop: int) -> None:
         peer = self.members[member]
         if not peer.has:
             self.first[member], self.when[member] = hop if self.clock.timed else int(now), now
-            self.send(peer.receive(sender), member, now)
+            peer.one_by_one = self.rules.refuses and self.clock.timed
+            self.send(peer.receive(sender, hop == 0), member, now)
+            self.push_later(member, now)
             if peer.beats:
                 self.put(next_beat(self.clock, member, now, self.rules.period), BEATS, 0, -1, member)
+
+    def push_later(self, member: int, now: float) -> None:
+        if self.members[member].left:
+            self.put(max(now, self.free[self.places[member]]), SOON, NEXT, -1, member)
 
     def follow(self, starts: list[tuple[int, int, float]]) -> None:
         tick = self.clock.tick
@@ -103,8 +109,12 @@ class Followed:
                 if peer.waiting:
                     self.put(now + 3 * tick, AGAIN, 0, -1, member)
             elif what == PUSH:
-                self.arrived[member] += 1
                 self.take(member, sender, now, self.first[sender] + 1)
+            elif what == REFUSE:
+                peer.refusing.add(sender)
+            elif what == NEXT:
+                self.send(peer.push_on(), member, now)
+                self.push_later(member, now)
             elif what == ANNOUNCE:
                 if peer.hear(sender):
                     self.put(now + self.rules.wait * tick, TIMERS, 0, -1, member)
@@ -119,7 +129,9 @@ def random_tables(rng: np.random.Generator, n: int) -> PushTables:
             rng.choice(np.delete(np.arange(n), i), k, replace=False).tolist() for i, k in enumerate(sizes)
         ]
 
-    return PushTables(rows(links(3)), rows(links(5)), rows(links(6)))
+    eager, pool, lazy = links(3), links(5), links(6)
+    apart = [[peer for peer in lazy[i] if peer not in eager[i]] for i in range(n)]
+    return PushTables(rows(eager), rows(pool), rows(apart))
 
 
 @settings(max_examples=60, deadline=None)
@@ -127,14 +139,16 @@ def random_tables(rng: np.random.Generator, n: int) -> PushTables:
     seed=st.integers(0, 10_000), n=st.integers(8, 30), fanout=st.integers(0, 3), announce=st.integers(-1, 4),
     period=st.sampled_from([0, 1, 4]), windows=st.integers(0, 3), wait=st.integers(0, 5),
     retries=st.integers(0, 2), loss=st.sampled_from([0.0, 0.2, 0.6]), down=st.integers(0, 4),
-    timing=st.sampled_from(TIMINGS),
+    timing=st.sampled_from(TIMINGS), floods=st.booleans(), refuses=st.booleans(),
 )  # fmt: skip
 def test_the_kernel_follows_the_readable_member(
     seed: int, n: int, fanout: int, announce: int, period: int, windows: int, wait: int, retries: int,
-    loss: float, down: int, timing: Timing | None,
+    loss: float, down: int, timing: Timing | None, floods: bool, refuses: bool,
 ) -> None:  # fmt: skip
     rng = np.random.default_rng(seed)
-    tables, rules = random_tables(rng, n), PushRules(fanout, announce, period, windows, wait, retries)
+    tables = random_tables(rng, n)
+    fanout = 0 if refuses else fanout
+    rules = PushRules(fanout, announce, period, windows, wait, retries, floods, refuses)
     network = Network.whole(n)
     network.loss, network.timing = loss, timing
     network.alive[1 : 1 + down] = 0
