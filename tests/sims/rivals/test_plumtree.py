@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sims.rivals.below.hyparview import HyParViewSettings
-from sims.rivals.others.plumtree import LazyPush, Plumtree, TreeLayer
+from sims.rivals.others.plumtree import LazyPush, Plumtree, PlumtreeSettings, TreeLayer
 from sub2sub.errors import InputError
 from tests.sims.compare.worlds import small
 from tests.sims.rivals.grown import go_on, grow, reached, stack_of
@@ -15,7 +14,7 @@ N = 150
 
 
 def grown(n: int = N, seed: int = 1, loss: float = 0.0, cycles: int = 12) -> tuple[TreeLayer, list[int]]:
-    layer = TreeLayer(n, HyParViewSettings(), seed)
+    layer = TreeLayer(n, PlumtreeSettings(), seed)
     return layer, grow(stack_of(layer, n, seed), cycles, loss)
 
 
@@ -50,8 +49,29 @@ def test_after_stabilising_an_event_takes_about_one_push_for_each_delivery() -> 
     assert found.control.min() > 0
 
 
+def depths(layer: TreeLayer, source: int) -> list[int]:
+    """Hops along branches of the tree from a source to each peer."""
+    found, level = {source: 0}, [source]
+    while level:
+        level = [other for peer in level for other in layer.peers[peer].eager() if other not in found]
+        found |= dict.fromkeys(level, max(found.values()) + 1)
+    return [found[peer] for peer in range(len(layer.peers))]
+
+
+def test_optimised_branches_are_still_a_tree_and_shorter() -> None:
+    mean = {}
+    for optimise in (0, 1):
+        layer = TreeLayer(N, PlumtreeSettings(optimise=optimise), 1)
+        grow(stack_of(layer, N), 20)
+        eager = {peer: layer.peers[peer].eager() for peer in range(N)}
+        assert len(reached(eager, 0)) == N
+        assert sum(map(len, eager.values())) <= 2.05 * (N - 1)
+        mean[optimise] = np.mean([np.mean(depths(layer, source)) for source in range(0, N, 10)])
+    assert mean[1] < 0.95 * mean[0]
+
+
 def test_a_tree_is_mended_after_a_third_has_crashed_and_views_forget_the_dead() -> None:
-    layer = TreeLayer(N, HyParViewSettings(), 1)
+    layer = TreeLayer(N, PlumtreeSettings(), 1)
     stack = stack_of(layer, N)
     grow(stack, 10)
     down = np.arange(0, N, 3)
@@ -65,7 +85,7 @@ def test_a_tree_is_mended_after_a_third_has_crashed_and_views_forget_the_dead() 
 
 
 def test_one_who_comes_back_is_let_in_again() -> None:
-    layer = TreeLayer(N, HyParViewSettings(), 1)
+    layer = TreeLayer(N, PlumtreeSettings(), 1)
     stack = stack_of(layer, N)
     grow(stack, 8)
     stack.network.alive[:20] = 0
@@ -76,7 +96,7 @@ def test_one_who_comes_back_is_let_in_again() -> None:
 
 
 def test_a_checkpoint_goes_on_as_if_nothing_had_happened() -> None:
-    whole, half, rest = (TreeLayer(60, HyParViewSettings(), 4) for _ in range(3))
+    whole, half, rest = (TreeLayer(60, PlumtreeSettings(), 4) for _ in range(3))
     stacks = [stack_of(layer, 60, 4) for layer in (whole, half, rest)]
     expected = grow(stacks[0], 10)
     grow(stacks[1], 5)
@@ -87,4 +107,4 @@ def test_a_checkpoint_goes_on_as_if_nothing_had_happened() -> None:
 
 def test_settings_outside_their_domain_are_refused() -> None:
     with pytest.raises(InputError, match=r"hyparview\.active: expected 1 or more, got 0"):
-        HyParViewSettings(active=0)
+        PlumtreeSettings(active=0)
