@@ -99,14 +99,7 @@ def _pairs(table: dict[str, list[str]]) -> list[tuple[str, str]]:
     rest = [column for column in table if column not in used]
     for first, second in pairwise(rest):
         lows, highs = _numbers(table[first]), _numbers(table[second])
-        free = first not in named.values()
-        if (
-            free
-            and lows is not None
-            and highs is not None
-            and (lows < highs).any()
-            and not (lows > highs).any()
-        ):
+        if lows is not None and highs is not None and _are_ends(lows, highs) and first not in named.values():
             named[first] = second
     return list(named.items())
 

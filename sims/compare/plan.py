@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from sims.compare.network import network_digest
@@ -167,18 +167,10 @@ class Plan:
         >>> len(Plan(("between 0", "between 1"), seeds=3).units()) == 18
         True
         """
-        size = (
-            self.subscribers,
-            self.events,
-            self.probes,
-            self.seconds,
-            self.choosing,
-            self.network,
-            self.rule,
-            self.brief,
-        )
+        known = asdict(self)
+        shared = {field.name: known[field.name] for field in fields(Unit)[3:]}
         return [
-            Unit(world, system, seed, *size)
+            Unit(world, system, seed, **shared)
             for seed in range(self.seed, self.seed + self.seeds)
             for world in self.worlds
             for system in (*_entrants(world, self.only), *self.own)

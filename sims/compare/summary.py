@@ -18,36 +18,14 @@ import pandas as pd
 
 from sims.compare.worlds import Fault, Rule
 
-BUILT = {
-    "links": "links.mean",
-    "links, max": "links.max",
-    "memory bytes": "memory_bytes.mean",
-    "upkeep messages": "upkeep_messages.mean",
-    "upkeep, median": "upkeep_messages.median",
-    "upkeep, p99": "upkeep_messages.p99",
-    "upkeep, max": "upkeep_messages.max",
-    "upkeep bytes": "upkeep_bytes.mean",
-    "cycles to converge": "converge_cycles",
-    "cycles to heal": "heal_cycles",
-    "seconds to heal": "heal_seconds",
-    "upkeep bit/s": "upkeep_bits_per_second",
-}
-PUBLISHED = {
-    "complete": "complete",
-    "copies per delivery": "copies_per_delivery",
-    "control messages": "control_per_delivery",
-    "bytes per delivery": "bytes_per_delivery",
-    "messages per event": "messages_per_event",
-    "bytes per event": "bytes_per_event",
-    "duplicates": "duplicates_per_event",
-    "spam": "spam_per_event",
-    "hops": "hops_to_last_match",
-    "ms": "ms_median",
-    "ms, p99": "ms_p99",
-    "last ms": "last_ms_median",
-    "last ms, p99": "last_ms_p99",
-}
-DEFAULT, HEALED = "default", "seeds healed"
+METRICS = (
+    "complete", "copies_per_delivery", "control_per_delivery", "bytes_per_delivery", "messages_per_event",
+    "bytes_per_event", "duplicates_per_event", "spam_per_event", "hops_to_last_match",
+    "ms_median", "ms_p99", "last_ms_median", "last_ms_p99", "links.mean", "links.max", "memory_bytes.mean",
+    "upkeep_messages.mean", "upkeep_messages.median", "upkeep_messages.p99", "upkeep_messages.max",
+    "upkeep_bytes.mean", "converge_cycles", "heal_cycles", "heal_seconds", "upkeep_bits_per_second",
+)  # fmt: skip
+DEFAULT = "default"
 
 
 class WorkingPoint(NamedTuple):
@@ -69,10 +47,6 @@ class WorkingPoint(NamedTuple):
     low: float
     reached: bool
     why: str = ""
-
-    def __str__(self) -> str:
-        """Yes, or how much at best."""
-        return "yes" if self.reached else f"no, {self.why}"
 
 
 def rule_of(table: pd.DataFrame) -> Rule:
@@ -164,27 +138,6 @@ def shown(table: pd.DataFrame, world: str) -> list[tuple[str, str, WorkingPoint 
     return found
 
 
-def summary(table: pd.DataFrame, world: str) -> list[dict[str, str]]:
-    """A line for each of `shown`, as texts."""
-    rule, rows = rule_of(table), []
-    for system, knob, point in shown(table, world):
-        row = {"system": system, "setting": knob or "—", "allowed": "—" if point is None else str(point)}
-        cells = {
-            f"hit ratio, {fault}": cost(table, world, system, "hit_ratio", knob, fault)
-            for fault in rule.faults
-        }
-        for name, metric in (PUBLISHED | BUILT).items():
-            cells[name] = cost(table, world, system, metric, knob)
-        row |= {name: _text(cell) for name, cell in cells.items()}
-        notes = [f"{name}: {cell.note}" for name, cell in cells.items() if cell is not None and cell.note]
-        seeds = healed(table, world, system)
-        row[HEALED] = "—" if seeds is None else f"{seeds[0]} of {seeds[1]}"
-        unable = value(table, world, system, "unable")
-        row["notes"] = "; ".join([*notes, *([] if unable is None else [str(unable.note)])])
-        rows.append(row)
-    return rows
-
-
 def healed(table: pd.DataFrame, world: str, system: str) -> tuple[int, int] | None:
     """In how many seeds a system healed, and of how many; None where that was not measured."""
     cycles, tried = (value(table, world, system, name) for name in ("heal_cycles", "healed_hit_ratio"))
@@ -192,7 +145,7 @@ def healed(table: pd.DataFrame, world: str, system: str) -> tuple[int, int] | No
 
 
 def facts(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The same as numbers, for programs: a dictionary for each world, system and setting."""
+    """What tables show as numbers, for programs: a dictionary for each world, system and setting."""
     found = []
     for world in dict.fromkeys(table.world):
         for system, knob, point in shown(table, world):
@@ -201,7 +154,7 @@ def facts(table: pd.DataFrame) -> list[dict[str, Any]]:
                 row |= {"reached": point.reached, "hit_ratio_chosen": point.hit}
             for fault in rule_of(table).faults:
                 row[f"hit_ratio, {fault}"] = ends(cost(table, world, system, "hit_ratio", knob, fault))[0]
-            for metric in (PUBLISHED | BUILT).values():
+            for metric in METRICS:
                 cell = cost(table, world, system, metric, knob)
                 if cell is not None and not np.isnan(cell["mean"]):
                     row[metric] = {end: float(cell[end]) for end in ("mean", "low", "high")}
@@ -209,14 +162,6 @@ def facts(table: pd.DataFrame) -> list[dict[str, Any]]:
                 row["seeds_healed"], row["seeds"] = seeds
             found.append(row)
     return found
-
-
-def _text(cell: pd.Series | None) -> str:
-    """A mean with half of its interval."""
-    if cell is None or np.isnan(cell["mean"]):
-        return "—"
-    half = (cell.high - cell.low) / 2
-    return number(cell["mean"]) + (f" ± {number(half)}" if half > 0 else "")
 
 
 def percent(share: float) -> str:

@@ -100,15 +100,21 @@ def fitting_bits(workload: str, n: int, seed: int, events: int = 200) -> int:
     10
     """
     exact = _exact(workload, n, events, seed)
+    finest = min(20, 60 // exact.lows.shape[1])
+    coarser = (bits for bits in range(6, finest) if _added(exact, bits, events)[1] <= ADDED)
+    return next(coarser, finest)
+
+
+def _added(exact: Exact, bits: int, events: int) -> tuple[float, float]:
+    """The share of the axis by which rounding widens ranges, and the share of matches that it adds."""
     low, high = exact.axis
-    candidates, before = exact.candidates[:events], 0
-    before = int(match(exact.lows, exact.highs, candidates).sizes().sum())
-    finest = min(20, 60 // len(low))
-    for bits in range(6, finest):
-        rounded = (on_grid(side, low, high, bits) for side in (exact.lows, exact.highs, candidates))
-        if match(*rounded).sizes().sum() <= (1 + ADDED) * before:
-            return bits
-    return finest
+    sides = exact.lows, exact.highs, exact.candidates[:events]
+    rounded = [on_grid(side, low, high, bits) for side in sides]
+    before, after = (match(*each).sizes().sum() for each in (sides, rounded))
+    cell = np.where(high > low, high - low, 1.0) / 2**bits
+    widened = (rounded[1] - rounded[0] + 1) * cell - (exact.highs - exact.lows)
+    wider = np.mean(widened, axis=0) / (high - low + cell)
+    return float(wider.max()), float(after / max(1, before) - 1)
 
 
 def rounding_effect(workload: str, n: int, seed: int, bits: int = BITS, events: int = 200) -> str:
@@ -119,19 +125,10 @@ def rounding_effect(workload: str, n: int, seed: int, bits: int = BITS, events: 
     >>> rounding_effect("uniform-1", 500, seed=1, bits=6)[:40]
     'Rounding uniform-1 to 2^6 values per att'
     """
-    exact = _exact(workload, n, events, seed)
-    low, high = exact.axis
-    cell = np.where(high > low, high - low, 1.0) / 2**bits
-    rounded = [
-        on_grid(side, low, high, bits) for side in (exact.lows, exact.highs, exact.candidates[:events])
-    ]
-    before = match(exact.lows, exact.highs, exact.candidates[:events]).sizes().sum()
-    after = match(*rounded).sizes().sum()
-    widened = (rounded[1] - rounded[0] + 1) * cell - (exact.highs - exact.lows)
-    wider = np.mean(widened, axis=0) / (high - low + cell)
+    wider, added = _added(_exact(workload, n, events, seed), bits, events)
     return (
         f"Rounding {Path(workload).stem} to 2^{bits} values per attribute widens ranges by "
-        f"{100 * wider.max():.2g} % of the axis and adds {100 * (after / max(1, before) - 1):.2g} % matches."
+        f"{100 * wider:.2g} % of the axis and adds {100 * added:.2g} % matches."
     )
 
 

@@ -46,6 +46,16 @@ class PushTables(NamedTuple):
     pool: Rows
     lazy: Rows
 
+    @classmethod
+    def of(
+        cls,
+        eager: Sequence[Sequence[int]],
+        pool: Sequence[Sequence[int]] | None = None,
+        lazy: Sequence[Sequence[int]] | None = None,
+    ) -> PushTables:
+        """From the links of each member, none of a kind that is not given."""
+        return cls(*(rows([[]] * len(eager) if links is None else links) for links in (eager, pool, lazy)))
+
 
 class PushRules(NamedTuple):
     """How links are used; times are in hops.

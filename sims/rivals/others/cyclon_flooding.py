@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from sims.rivals.base.accounts import Retries
 from sims.rivals.base.entrants import Knob, Look
 from sims.rivals.base.grouped import Grouped
-from sims.rivals.base.push_tables import PushRules, PushTables, rows
+from sims.rivals.base.push_tables import PushRules, PushTables
 from sub2sub.compiled.common.layer import Layer
 from sub2sub.compiled.common.views import FREE
 from sub2sub.compiled.cyclon.layer import Cyclon
@@ -53,9 +53,7 @@ class CyclonFlooding(Grouped):
 
     def tables(self) -> PushTables:
         """The views."""
-        eager = rows(self.views())
-        none = rows([[]] * len(self.cyclon.view))
-        return PushTables(eager, none, none)
+        return PushTables.of(self.views())
 
     def rules(self, settings: Retries) -> PushRules:
         """Push to all, and announce nothing."""

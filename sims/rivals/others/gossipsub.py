@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 from sims.rivals.base.entrants import Knob, Look, Variant
 from sims.rivals.base.grouped import Grouped
 from sims.rivals.base.objects import ObjectLayer, ObjectPeer, Sends, any_of, sample
-from sims.rivals.base.push_tables import PushRules, PushTables, rows
+from sims.rivals.base.push_tables import PushRules, PushTables
 from sub2sub.compiled.common.layer import Layer
 from sub2sub.errors import InputError, require
 from sub2sub.overlay.population import Population
@@ -329,8 +329,7 @@ class GossipSub(Grouped):
     def tables(self) -> PushTables:
         """The mesh, and other connections."""
         peers = self.layer.peers
-        eager, lazy = rows(peer.mesh for peer in peers), rows(peer.gossip() for peer in peers)
-        return PushTables(eager, rows([[]] * len(peers)), lazy)
+        return PushTables.of([peer.mesh for peer in peers], lazy=[peer.gossip() for peer in peers])
 
     def rules(self, settings: MeshPush) -> PushRules:
         """Announce to some at heartbeats."""

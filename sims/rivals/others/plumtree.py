@@ -28,7 +28,7 @@ from typing import ClassVar
 from sims.rivals.base.entrants import Knob, Look, Variant
 from sims.rivals.base.grouped import Grouped
 from sims.rivals.base.objects import ORDER, ObjectLayer
-from sims.rivals.base.push_tables import PushRules, PushTables, rows
+from sims.rivals.base.push_tables import PushRules, PushTables
 from sims.rivals.below.hyparview import HyParViewPeer, HyParViewSettings
 from sub2sub.compiled.common.layer import Layer
 from sub2sub.errors import require
@@ -229,8 +229,7 @@ class Plumtree(Grouped):
     def tables(self) -> PushTables:
         """Branches of the tree, and other active links."""
         peers = self.layer.peers
-        eager, lazy = rows(peer.eager() for peer in peers), rows(peer.lazy for peer in peers)
-        return PushTables(eager, rows([[]] * len(peers)), lazy)
+        return PushTables.of([peer.eager() for peer in peers], lazy=[peer.lazy for peer in peers])
 
     def rules(self, settings: LazyPush) -> PushRules:
         """Announce to all at once."""

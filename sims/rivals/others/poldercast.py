@@ -31,7 +31,7 @@ from sims.rivals.base.entrants import Knob, Look, Variant
 from sims.rivals.base.grouped import Grouped
 from sims.rivals.base.groups import Groups
 from sims.rivals.base.objects import ObjectLayer, ObjectPeer, Sends
-from sims.rivals.base.push_tables import PushRules, PushTables, rows
+from sims.rivals.base.push_tables import PushRules, PushTables
 from sims.rivals.base.system import Integers
 from sub2sub.compiled.common.layer import Layer
 from sub2sub.compiled.common.views import FREE
@@ -289,7 +289,7 @@ class PolderCast(Grouped):
             list(dict.fromkeys(other for other, _ in mates if other not in own))
             for mates, own in zip(self.rings.mates(), eager, strict=True)
         ]
-        return PushTables(rows(eager), rows(near), rows([[]] * len(peers)))
+        return PushTables.of(eager, near)
 
     def rules(self, settings: RingFanout) -> PushRules:
         """Ring neighbours first: F - 1 random ones for a copy from one of them, F - 2 for any other."""

@@ -30,7 +30,7 @@ from sims.rivals.base.entrants import Knob, Look
 from sims.rivals.base.grouped import Pushed, counts
 from sims.rivals.base.groups import Groups, GroupStack
 from sims.rivals.base.objects import ObjectLayer, Sends
-from sims.rivals.base.push_tables import PushRules, PushTables, Starts, Way, rows
+from sims.rivals.base.push_tables import PushRules, PushTables, Starts, Way
 from sims.rivals.base.system import Integers, Publication
 from sims.rivals.below.pastry import MOST_HOPS, PastryPeer, PastrySettings
 from sub2sub.compiled.common.network import Network
@@ -186,8 +186,7 @@ class Trees:
             [self.place.get((child, topic), child) for child in peers[node].children.get(topic, ())]
             for node, topic in places
         ]
-        none = rows([[]] * len(self.host))
-        self.tables = PushTables(rows([*([[]] * len(peers)), *down]), none, none)
+        self.tables = PushTables.of([*([[]] * len(peers)), *down])
 
 
 class Scribe(Pushed):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sims.config.entries import Kinds
 from sims.config.interests import WorkloadSettings
@@ -80,8 +81,12 @@ class Broadcast(Compared):
 
     def spread(self, asked: Publication, settings: Fanout) -> Outcome:
         """Gossip to F entries of the view."""
-        tables, keys = (
-            one_table(self.overlay.table(), settings.fanout),
-            keys_of(self.seed, asked.salt, asked.events),
-        )
-        return spread_tables(tables, self.network, self.truth, asked, keys, settings.retries)
+        return gossip(self, self.overlay.table(), asked, settings, asked.publishers)
+
+
+def gossip(
+    system: Compared, table: NDArray[np.int32], asked: Publication, settings: Fanout, starts: Integers
+) -> Outcome:
+    """Spread events from these members; each sends an event to F entries of its row of the table."""
+    tables, keys = one_table(table, settings.fanout), keys_of(system.seed, asked.salt, asked.events)
+    return spread_tables(tables, system.network, system.truth, asked, keys, settings.retries, starts)

@@ -84,8 +84,7 @@ def fanouts(*pairs: tuple[int, float], retries: int = 0) -> tuple[Knob, ...]:
 
 def audiences(*pairs: tuple[float, int], retries: int = 0) -> tuple[Knob, ...]:
     """Knobs of c and D, with F = 2."""
-    again = {"retries": retries} if retries else {}
-    return tuple(Knob(fanout=2, constant=float(c), audience=d, **again) for c, d in pairs)
+    return tuple(Knob(knob, audience=d) for c, d in pairs for knob in fanouts((2, c), retries=retries))
 
 
 class Hpmcast(Compared):

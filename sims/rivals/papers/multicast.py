@@ -14,12 +14,10 @@ import numpy as np
 from sims.config.entries import Kinds
 from sims.config.topic_workload import TopicWorkload
 from sims.observers.deliveries import Deliveries
-from sims.rivals.base.accounts import keys_of
 from sims.rivals.base.entrants import Knob, Look, SeveralMemberships, Unable
 from sims.rivals.base.sampled import Sampled
 from sims.rivals.base.system import Integers, Publication
-from sims.rivals.base.table_gossip import one_table, spread_tables
-from sims.rivals.papers.broadcast import Fanout, fanouts
+from sims.rivals.papers.broadcast import Fanout, fanouts, gossip
 from sub2sub.compiled.events.outcome import Outcome
 
 MOST_MEMBERS = 2_000_000  # memberships, about 1 GB of views and counts
@@ -61,8 +59,4 @@ class Multicast(SeveralMemberships):
         capacity = topics.ranges.tree.capacity
         place = host * capacity + self.overlay.group
         starts = np.searchsorted(place, asked.publishers * capacity + topics.of_event[asked.events])
-        tables, keys = (
-            one_table(self.overlay.table(), settings.fanout),
-            keys_of(self.seed, asked.salt, asked.events),
-        )
-        return spread_tables(tables, self.network, self.truth, asked, keys, settings.retries, starts)
+        return gossip(self, self.overlay.table(), asked, settings, starts)

@@ -23,7 +23,7 @@ def test_the_working_point_is_the_cheapest_that_delivers_enough_else_the_best() 
     assert a is not None
     assert (a.knob, a.reached) == ("z", True)
     assert b is not None
-    assert (b.knob, b.reached, str(b)) == ("y", False, "no, 0.900 at best")
+    assert (b.knob, b.reached, b.why) == ("y", False, "0.900 at best")
     assert working_point(table, "topics", "nobody") is None
 
 

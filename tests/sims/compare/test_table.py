@@ -10,9 +10,10 @@ import pytest
 
 from sims.compare import run
 from sims.compare.findings import findings
+from sims.compare.markdown import headline
 from sims.compare.plan import Plan, Unit
 from sims.compare.run import run_units
-from sims.compare.summary import facts, summary
+from sims.compare.summary import facts
 from sims.compare.table import cells, gather
 from sims.compare.unit import Row, _first_cycle_at
 from sims.compare.worlds import Rule
@@ -57,9 +58,6 @@ def test_a_system_that_does_not_deliver_enough_is_named_and_compared_with_nobody
     assert "one system is shown to deliver 99 %" in sentence
     assert "not shown to deliver that: camcast (0.970 at best)" in sentence
     assert "as many" not in sentence
-    lines = {row["system"]: row for row in summary(table, "topics")}
-    assert lines["camcast"]["allowed"] == "no, 0.970 at best"
-    assert lines["sub2sub"]["allowed"] == "yes"
     found = {row["system"]: row for row in facts(table)}
     assert (found["camcast"]["reached"], found["sub2sub"]["reached"]) == (False, True)
     assert found["sub2sub"]["bytes_per_event"]["mean"] == pytest.approx(20, abs=1e-3)
@@ -192,12 +190,11 @@ def test_nothing_is_said_of_a_family_where_nothing_can_be_compared() -> None:
     assert findings(cells(pd.DataFrame(rows))) == []
 
 
-def test_the_summary_shows_a_system_that_could_not_run_with_its_reason() -> None:
+def test_the_headline_names_a_system_that_could_not_run_with_its_reason() -> None:
     rows = knobs("topics", "a", {"x": (1.0, 10)}) + unable("topics", "b")
-    lines = {row["system"]: row for row in summary(cells(pd.DataFrame(rows)), "topics")}
-    assert lines["b"]["notes"] == "not run: no room"
-    assert lines["b"]["bytes per delivery"] == "—"
-    assert lines["a"]["notes"] == ""
+    text = headline(cells(pd.DataFrame(rows)), Plan(("topics",)))
+    assert "Without numbers: b (not run: no room)." in text
+    assert "| a | x |" in text
 
 
 @pytest.mark.parametrize(
