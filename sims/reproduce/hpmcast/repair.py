@@ -1,97 +1,64 @@
 """Real membership tables when every fifth participant crashes (hpmcast, Sections 4.2 and 6.1.3).
 
-10,648 participants (a = 22, l = 3, R = 3) with ranges as interests keep their tables by gossip-pull. They
-start with exact tables, and 20 % crash at once. Measured in each cycle: the share of views that are exactly
-right, the share of their entries that are dead, and the delivery of events over these views and over exact
-views of the live participants. Gossip has F = 2 and c = 3, so that delivery can recover to a high level.
+`sub2sub run hpmcast-repair` with another observer: 10,648 participants (a = 22, l = 3, R = 3) with ranges as
+interests keep their tables by gossip-pull. They start with exact tables, and 20 % crash at once. Measured in
+each cycle: the share of views that are exactly right, the share of their entries that are dead, and the
+delivery of events over these views and over exact views of the live participants. Gossip has F = 2 and c = 3,
+so that delivery can recover to a high level.
 """
 
 from __future__ import annotations
 
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hierarchy.hpmcast import AddressSpace, Gossip, Hierarchy, Knowledge, disseminate
-from hierarchy.hpmcast.membership.audit import audit
-from sims.engine import Schedule, Simulation
+from hierarchy.hpmcast import Knowledge, disseminate
 from sims.engine.control import Row
-from sims.engine.faults import Crash
+from sims.observers.deliveries import Deliveries
 from sims.reproduce.claims import Claims, claim, last_cycle, worst_seed
 from sims.reproduce.reproduction import Tables
-from sub2sub.compiled.common.network import Network
-from sub2sub.geometry.boxes import Boxes
-from sub2sub.overlay.overlay import Overlay
-from sub2sub.overlay.population import Population
+from sims.runs.starting import start
 
-LEVELS, CRASHED = 3, 0.2
-GOSSIP = Gossip(fanout=2, constant=3.0)
-CRASH, LAST = 10, 60  # cycles
 LEVEL = 0.002  # delivery is back when it is this close to that of exact views
 
 
-def _subscribers(n: int, generator: np.random.Generator) -> Population:
-    """Ranges of a topic-like attribute, most of them narrow; participant x has address x."""
-    centre, width = generator.random((n, 1)), generator.random((n, 1)) ** 2
-    return Population.of(centre - width / 3, centre + width / 3, ids=np.arange(n))
+def unit(seed: int, a: int, events: int) -> pd.DataFrame:
+    """A row per cycle, counted from the crash."""
+    changes = {"population.size": a**3, "layers.sizes": [a] * 3, "workload.events": events}
+    begun: Any = start("hpmcast-repair", seed, Path("unused"), changes)
+    experiment, simulation = begun
+    points = next(each for _, each in simulation.observers if isinstance(each, Deliveries)).system.points
+
+    def health(simulation: Any) -> Row:
+        """Deliver over the tables as they are, and over those that the living should have."""
+        layer, alive = simulation.overlay.membership, simulation.overlay.network.alive
+        kinds = {"delivery": layer.knowledge(), "exact": layer.exact(alive)}
+        return {name: _delivery(known, simulation, points, experiment) for name, known in kinds.items()}
+
+    simulation.observers = [(when, each) for when, each in simulation.observers if each.name == "views"]
+    simulation.observe(health).run(experiment.cycles)
+    views, rows = (pd.DataFrame(simulation.tables[name]) for name in ("views", "health"))
+    (crash,) = (schedule.at for schedule, _ in simulation.faults)
+    return views.merge(rows, on="cycle").assign(cycle=rows.cycle - crash)
 
 
-def _delivery(
-    knowledge: Knowledge, interests: Boxes, network: Network, events: NDArray[np.float64], seed: int
-) -> float:
-    views = knowledge.views()
-    delivered = []
-    for k, event in enumerate(events):
-        wants = ((interests[0] <= event) & (event < interests[1])).all(axis=1)
-        generator = np.random.Generator(np.random.Philox(key=[seed, k]))
+def _delivery(known: Knowledge, simulation: Any, points: NDArray[np.float64], experiment: Any) -> float:
+    views, network, delivered = known.views(), simulation.overlay.network, []
+    lows, highs = (simulation.overlay.membership.voters.own[:, side] for side in (0, 1))
+    for k, event in enumerate(points):
+        wants = ((lows <= event) & (event < highs)).all(axis=1)
+        generator = np.random.Generator(np.random.Philox(key=[simulation.overlay.seed, k]))
         publisher = int(generator.choice(np.flatnonzero(network.alive)))
-        hit = knowledge.match(event)
-        outcome = disseminate(views, hit, publisher, GOSSIP, network=network, seed=seed, event=k)
+        outcome = disseminate(
+            views, known.match(event), publisher, experiment.dissemination, network=network,
+            seed=simulation.overlay.seed, event=k,
+        )  # fmt: skip
         delivered.append(outcome.trace.delivery(wants))
     return float(np.mean(delivered))
-
-
-class _Health:
-    """Observer: how right the views are, and what they deliver beside exact ones."""
-
-    name = "health"
-    observes = True
-
-    def __init__(self, overlay: Hierarchy, events: NDArray[np.float64]) -> None:
-        self.overlay, self.events = overlay, events
-
-    def execute(self, simulation: Simulation) -> Row:
-        """Compare with the views that the living should have."""
-        layer, network = self.overlay.membership, self.overlay.network
-        interests = (layer.voters.own[:, 0], layer.voters.own[:, 1])
-        known, exact = layer.knowledge(), layer.exact(network.alive)
-        found = audit(known.views(), exact.views(), network.alive)
-        arguments = (interests, network, self.events, simulation.overlay.seed)
-        return {
-            "whole": found.whole,
-            **{f"right_{i + 1}": float(share) for i, share in enumerate(found.right)},
-            "dead": found.dead,
-            "delivery": _delivery(known, *arguments),
-            "exact": _delivery(exact, *arguments),
-        }
-
-
-def unit(seed: int, a: int, events: int) -> pd.DataFrame:
-    """A row per cycle."""
-    generator = np.random.Generator(np.random.Philox(seed))
-    space = AddressSpace((a,) * LEVELS)
-    overlay = Hierarchy(_subscribers(space.capacity, generator), space, seed=seed)
-    overlay.settle()
-    # It has what the engine needs (`Simulated`).
-    controls: list[tuple[Schedule, Any]] = [
-        (Schedule(at=CRASH), Crash(CRASHED)), (Schedule(), _Health(overlay, generator.random((events, 1)))),
-    ]  # fmt: skip
-    simulation = Simulation(cast(Overlay, overlay), controls)
-    simulation.run(LAST)
-    frame = pd.DataFrame(simulation.tables["health"])
-    return frame.assign(cycle=frame.cycle - CRASH)
 
 
 def _repaired(run: pd.DataFrame, short: pd.Series[bool]) -> float:
