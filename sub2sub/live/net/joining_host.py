@@ -101,11 +101,14 @@ class JoiningHost(Host):
     async def _ask_again(self, core: Core) -> None:
         """Ask a contact, or one of those heard of since, for peers, and let a core begin anew with one.
 
-        A contact is asked every other time: those heard of since may all be on one side of a partition. The
-        core begins with the peer that has just answered; nobody knows whether others are there.
+        A contact is asked every other time, if it can be reached: those heard of since may all be on one side
+        of a partition. Of these, peers that the core does not know come first: they may be on the other side.
+        The core begins with the peer that has just answered; nobody knows whether others are there.
         """
-        given = self._bootstrap()
-        peer = self.dice.choice(self.contacts) if self.contacts else None
+        given = [each for each in self._bootstrap() if not self.connections.backs_off(each)]
+        known = {*self.cores, *(each.id for each in core.known())}
+        heard = [each for each in self.contacts if each.id not in known] or self.contacts
+        peer = self.dice.choice(heard) if heard else None
         if given and (peer is None or self.dice.random() < 0.5):
             await self._meet_for(core, self.dice.choice(given))
         elif peer and not await self._meet_for(core, peer.address):

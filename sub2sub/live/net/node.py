@@ -246,12 +246,9 @@ class Node(JoiningHost):
         message = frame.message
         if frame.to in self.cores or frame.to == self.id:
             return self.cores.get(frame.to)
-        residents: list[Core] = []
         if isinstance(message, m.Event) and len(message.point) == self.attributes:
-            residents = [each for each in self.cores.values() if each.own.matches(message.point)]
-        elif isinstance(message, m.Join | m.Ask):
-            residents = list(self.cores.values())
-        return residents[0] if residents else None
+            return next((each for each in self.cores.values() if each.own.matches(message.point)), None)
+        return next(iter(self.cores.values()), None) if isinstance(message, m.Join | m.Ask) else None
 
     def is_genuine(self, frame: Frame, identity: bytes | None) -> bool:
         """Whether the ID that a frame claims for its sender belongs to a node with an identity."""

@@ -20,13 +20,13 @@ def _anybody(history: History) -> Any | None:
     return history.dice.choice(live) if len(live) > 2 else None
 
 
-async def stopped_and_resumed(history: History) -> None:
+async def stopped_and_resumed(history: History, least: float = 1.0, most: float = 8.0) -> None:
     """A machine stops for some cycles."""
     victim = _anybody(history)
     if victim:
         machine = victim.machine
         machine.stop()
-        await _a_while(history)
+        await _a_while(history, least, most)
         machine.resume()
 
 
@@ -76,12 +76,7 @@ async def leave(history: History) -> None:
 
 async def stopped_for_long(history: History) -> None:
     """A machine stands still for longer than leases last, and is forgotten."""
-    victim = _anybody(history)
-    if victim:
-        machine = victim.machine
-        machine.stop()
-        await _a_while(history, *LONG)
-        machine.resume()
+    await stopped_and_resumed(history, *LONG)
 
 
 async def partition(history: History, least: float = 1.0, most: float = 8.0) -> None:
