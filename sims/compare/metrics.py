@@ -99,7 +99,7 @@ def of_cell(outcome: Outcome, peer: NDArray[np.int64], event_size: int) -> dict[
     if outcome.times is not None:
         found |= outcome.times.summary()
     # A publisher's own copy is not a message.
-    own = np.bincount(outcome.entry, minlength=outcome.received.size)
+    own = np.bincount(outcome.entry[outcome.entered > 0], minlength=outcome.received.size)
     received = outcome.received + outcome.spammed - own
     loads = {"sent": outcome.forwarded, "received": received, "spam_received": outcome.spammed}
     for name, load in loads.items():

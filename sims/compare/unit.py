@@ -88,6 +88,8 @@ def measure(
     try:
         chosen = entrant(system)
         made = chosen.make(there.wanted, seed)
+        if there.others and not made.open_to_others:
+            raise Unable("not run: its publishers match their events")
         made.network.timing = seeded(timing, seed)
         made.overlay.bootstrap()
         measured = Measured(there, made, chosen, rule)

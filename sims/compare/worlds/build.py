@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -22,7 +23,8 @@ def build_world(name: str, n: int, events: int, probes: int, seed: int, choosing
     """The world of that name: "topics", "topics TREE-FILE", "ranges WORKLOAD" or "between T".
 
     Options may follow: `bits=12` is the grid that ranges are rounded to, `rows=all` takes every row of a
-    folder or table, whatever n.
+    folder or table, whatever n, and with `publishers=others` events on ranges come from live subscribers that
+    do not match them.
 
     Examples
     --------
@@ -40,7 +42,8 @@ def build_world(name: str, n: int, events: int, probes: int, seed: int, choosing
         return topic_world(n, events, probes, seed, paths, name, choosing)
     if kind == "ranges" and rest:
         bits = int(options.get("bits", BITS))
-        return range_world(n, events, probes, seed, rest, bits, choosing)
+        found = range_world(n, events, probes, seed, rest, bits, choosing)
+        return replace(found, others=True, name=name) if "publishers" in options else found
     if kind == "between" and (t := _number(rest)) is not None:
         return between_world(n, events, probes, seed, t, choosing=choosing)
     raise InputError(f"world = {name!r}: expected topics, topics FILE, ranges WORKLOAD or between T")
@@ -64,7 +67,7 @@ def world_options(rest: str) -> tuple[str, dict[str, str]]:
     ('orders.csv', {'bits': '12', 'rows': 'all'})
     """
     words, options = rest.split(" "), {}
-    while words and re.fullmatch(r"bits=\d+|rows=all", words[-1]):
+    while words and re.fullmatch(r"bits=\d+|rows=all|publishers=others", words[-1]):
         key, _, value = words.pop().partition("=")
         options[key] = value
     return " ".join(words), dict(reversed(options.items()))

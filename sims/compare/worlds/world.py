@@ -1,9 +1,9 @@
 """One population, its events and its faults, as data that every system receives.
 
 A subscriber is a number from 0 to n - 1 and one box, closed on both ends. An event is a point. Its publisher
-is a live subscriber that matches it, so no system has to search for one. If interests are topics, the
-publisher subscribes to the event's own topic, because a process that publishes on a topic belongs to its
-community (CAMCAST, Section 2.1).
+is a live subscriber that matches it, so no system has to search for one, unless others publish. If interests
+are topics, the publisher subscribes to the event's own topic, because a process that publishes on a topic
+belongs to its community (CAMCAST, Section 2.1).
 
 `matches` is the truth with which deliveries are compared; no system may use it.
 """
@@ -48,6 +48,8 @@ class World(Ranges):
         exact; 0 where they are topics.
     topics : Topics, optional
     choosing : int
+    others : bool
+        Whether events are published by subscribers that do not match them.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class World(Ranges):
     bits: int
     topics: Topics | None = None
     choosing: int = 0
+    others: bool = False
 
     @property
     def events(self) -> Integers:
@@ -122,6 +125,8 @@ class World(Ranges):
             wanting = self.matches.of(e)
             up = wanting[alive[wanting] == 1]
             may = up if self.topics is None else up[self.topics.of[up] == self.topics.of_event[e]]
+            if self.others:
+                may = np.setdiff1d(np.flatnonzero(alive), up)
             if up.size > 1 and may.size:
                 marks = draws(cycle_key(self.seed, PUBLISHERS, e), may)
                 found[e] = may[np.argmin(marks)]

@@ -102,6 +102,8 @@ class Compared(System):
     variants : mapping
         By what stands behind the comma in their names.
     look : Look
+    open_to_others : bool
+        Whether a peer that does not match an event can publish it.
     static : str
         Why its overlay cannot be stepped, if only events can be published.
     """
@@ -112,6 +114,7 @@ class Compared(System):
     base: ClassVar[Any] = None
     variants: ClassVar[Mapping[str, Variant]] = {}
     look: ClassVar[Look] = Look()
+    open_to_others: ClassVar[bool] = False
     static: str = ""
     owner: SeveralMemberships | None = None  # whose topic engine it is, if it is one
 

@@ -70,6 +70,8 @@ class Pushed(Compared):
 class Grouped(Pushed):
     """A system of groups."""
 
+    open_to_others = True
+
     within: ClassVar[bool] = True  # whether first contacts are in one's group
     entered = ENTRIES  # members of a group above that a publisher sends its event to
 

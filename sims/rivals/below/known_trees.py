@@ -23,6 +23,8 @@ Plan = tuple[Integers, Integers]  # nodes, and the place of each one's parent
 class KnownTrees(Compared):
     """A system in which an event goes down a tree that is known when it is published."""
 
+    open_to_others = True
+
     @abstractmethod
     def plan(self, event: int, publisher: int, settings: Any) -> Plan:
         """The tree of one event."""

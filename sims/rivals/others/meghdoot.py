@@ -119,6 +119,8 @@ def zones_of(layer: ZoneLayer) -> Zones:
 class Meghdoot(Compared):
     """A zone for each subscriber."""
 
+    open_to_others = True
+
     name = "meghdoot"
     layers = MeghdootSettings
     dissemination = Retries

@@ -54,6 +54,8 @@ def fanouts(plain: Sequence[int]) -> tuple[Knob, ...]:
 class Broadcast(Compared):
     """One CYCLON view of the whole population."""
 
+    open_to_others = True
+
     name = "broadcast"
     workload = WorkloadSettings
     dissemination = Fanout

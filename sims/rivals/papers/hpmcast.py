@@ -90,6 +90,8 @@ def audiences(*pairs: tuple[float, int], retries: int = 0) -> tuple[Knob, ...]:
 class Hpmcast(Compared):
     """A hierarchy of three levels."""
 
+    open_to_others = True
+
     name = "hpmcast"
     layers: ClassVar[type] = HierarchySettings
     workload = WorkloadSettings

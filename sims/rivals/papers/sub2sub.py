@@ -4,12 +4,14 @@ Every subscriber is a peer with its box. It is billed for the exchanges of CYCLO
 and for probes. Knobs are the number of shortcuts and whether events go with acknowledgements (`tries`): then
 a peer sends again to a neighbour that does not answer, then to the next, and is billed an acknowledgement for
 every message to a ring neighbour that arrives. The variant `as published` is the paper's, overlay and events.
+A publisher that does not match its event searches for a peer that does (Section 4.1): a step takes twice the
+network's `ms`, and its reply counts as so many control messages as have its bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,10 +32,11 @@ from sims.rivals.base.system import Integers, Publication
 from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.compiled.events.outcome import Outcome
+from sub2sub.compiled.events.publishing import find_entry
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.peers.descriptors import DESCRIPTOR, LINK, RANGE
-from sub2sub.peers.settings import DisseminationSettings, OverlaySettings
+from sub2sub.peers.descriptors import DESCRIPTOR, HEADER, LINK, NAME, RANGE
+from sub2sub.peers.settings import DisseminationSettings, OverlaySettings, PublisherSettings
 
 PLAIN = {"tries": 1, "retries": 0}  # without acknowledgements
 
@@ -99,6 +102,8 @@ class RingOverlay(Compared):
 class Sub2Sub(RingOverlay):
     """Ring neighbours and k shortcuts."""
 
+    open_to_others = True
+
     name = "sub2sub"
     dissemination = DisseminationSettings
     probe = Knob(shortcuts=2, **PLAIN)
@@ -116,8 +121,26 @@ class Sub2Sub(RingOverlay):
     }  # fmt: skip
 
     def spread(self, asked: Publication, settings: DisseminationSettings) -> Outcome:
-        """Let each event enter at its publisher's peer."""
-        return self._enter(asked, asked.publishers, settings)
+        """Let each event enter at its publisher's peer, or at one that matches and that it finds."""
+        points, population = self.points[asked.events], self.overlay.population
+        lows, highs = (side[asked.publishers] for side in population.ranges())
+        if ((lows <= points) & (points <= highs)).all():
+            return self._enter(asked, asked.publishers, settings)
+        search = PublisherSettings()
+        walks = find_entry(
+            Links.of(self.overlay), self.network, points, settings=search, seed=self.seed, cycle=asked.salt,
+            scale=population.scale,
+        )  # fmt: skip
+        found = self._enter(asked, walks.entry, settings)
+        reply = search.view * (DESCRIPTOR + RANGE * self.wanted.d) // (HEADER + NAME)
+        times, timing = found.times, self.network.timing
+        if times is not None and timing is not None:
+            waited = np.repeat(2 * timing.ms * walks.steps, np.diff(times.offsets))
+            times = replace(times, ms=times.ms + waited.astype(np.float32))
+        return replace(
+            found, entry=asked.publishers, entered=np.zeros_like(found.entered), times=times,
+            messages=found.messages + walks.found, control=walks.messages - walks.found + walks.steps * reply,
+        )  # fmt: skip
 
     def publish_tests(
         self, simulation: Simulation, settings: DisseminationSettings, record: bool = False

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from sims.compare.metrics import of_cell, ratio_error
-from sims.compare.unit import Measured
+from sims.compare.unit import Measured, measure
 from sims.compare.worlds import Fault, Rule, World, build_world
 from sims.compare.worlds.ranges import fitting_bits
 from sims.rivals.base.catalogue import entrant
@@ -215,3 +215,26 @@ def test_a_table_of_ones_own_is_the_world_and_its_interval_is_over_events(tmp_pa
     ratio = copies.sum() / taken.sum()
     spread = np.std(copies - ratio * taken) / (taken.mean() * np.sqrt(500))  # the delta method
     assert ratio_error(copies.astype(float), taken) == pytest.approx(spread, rel=0.15)
+
+
+@pytest.mark.parametrize("name", ["broker", "plumtree", "gossipsub", "meghdoot", "sub2sub"])
+def test_publishers_that_do_not_match_reach_everybody_and_what_they_need_more_is_billed(name: str) -> None:
+    others = grown("ranges power-law-1 publishers=others", name, n=150, events=30, cycles=25)
+    own = grown("ranges power-law-1", name, n=150, events=30, cycles=25)
+    world = others.world
+    for event, publisher in enumerate(world.publishers(Fault())[world.events].tolist()):
+        assert publisher not in matching(world, event)
+    found, usual = (cell(each, Fault(), Knob()) for each in (others, own))
+    assert found["hit_ratio"] == 1.0
+    owed = [len(matching(world, event)) for event in world.events.tolist()]
+    if name == "broker":
+        assert found["copies_per_delivery"] == pytest.approx((sum(owed) + len(owed)) / sum(owed))
+    if name == "sub2sub":
+        # Two messages a step at least: the request and the reply.
+        assert found["control_per_event"] >= 2
+        assert usual["control_per_event"] == 0
+
+
+def test_a_system_whose_publishers_are_members_of_the_topic_says_so() -> None:
+    _, rows = measure("ranges power-law-1 publishers=others", "enclosing topic", 1, 60, 4, 4)
+    assert [row.note for row in rows] == ["not run: its publishers match their events"]
