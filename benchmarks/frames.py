@@ -1,21 +1,23 @@
 """Processor time of the pipeline beside DuckDB, Polars and a NumPy scan, whole queries in one run.
 
-    python benchmarks/frames.py 1000000 10000 [--others]
+    python benchmarks/frames.py 1000000 10000 [--times 20] [--others]
 
-Processor time is that of this process and all that it started, the JVM and Python workers included. Each step
-of ours runs twice, because the first one compiles. Others count matches on the same rows, from the same files
-(DuckDB and Polars as a join of ranges, NumPy as a scan of all subscriptions for each event); results are
-compared.
+Processor time is that of this process and all that it started, the JVM and Python workers included; memory is
+the most that all of them had at a time. Each step of ours runs twice, because the first one compiles, and a
+third time with so many times as many subscriptions. Others count matches on the same rows, from the same
+files (DuckDB and Polars as a join of ranges, NumPy as a scan of all subscriptions for each event); results
+are compared.
 """
 
 from __future__ import annotations
 
 import os
-import resource
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,36 +28,64 @@ from workloads import frames, named
 from workloads.spark.session import spark_session
 
 
-def processor_seconds() -> float:
-    """Of this process and all its descendants, living ones and those they waited for."""
-    tick, children, used = os.sysconf("SC_CLK_TCK"), {}, {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            words = status.read_text().rpartition(")")[2].split()
-        except OSError:  # ended meanwhile
-            continue
-        pid = int(status.parent.name)
-        used[pid] = sum(map(int, words[11:15])) / tick
-        children.setdefault(int(words[1]), []).append(pid)
-    waiting, total = [os.getpid()], 0.0
-    while waiting:
-        pid = waiting.pop()
-        total += used.get(pid, 0.0)
-        waiting += children.get(pid, [])
-    return total
+class Processes:
+    """Processor seconds and memory of this process and of all that it started, looked at ten times a second.
+
+    A worker that ended keeps what was last seen of it: Spark's daemon leaves no account of its children.
+    """
+
+    def __init__(self) -> None:
+        self.used: dict[tuple[str, ...], float] = {}
+        self.most = 0  # bytes of all together
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while True:
+            self.seconds()
+            time.sleep(0.1)
+
+    def seconds(self) -> float:
+        """The sum over all processes, ended ones too."""
+        tick, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+        children: dict[int, list[int]] = {}
+        words = {}
+        for status in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                found = status.read_text().rpartition(")")[2].split()
+            except OSError:  # ended meanwhile
+                continue
+            words[int(status.parent.name)] = found
+            children.setdefault(int(found[1]), []).append(int(status.parent.name))
+        waiting, memory = [os.getpid()], 0
+        while waiting:
+            pid = waiting.pop()
+            if pid in words:
+                self.used[str(pid), words[pid][19]] = sum(map(int, words[pid][11:13])) / tick
+                with suppress(OSError):
+                    resident, shared = Path(f"/proc/{pid}/statm").read_text().split()[1:3]
+                    memory += (int(resident) - int(shared)) * page
+            waiting += children.get(pid, [])
+        self.most = max(self.most, memory)
+        return sum(self.used.values())
+
+
+PROCESSES = Processes()
 
 
 def timed(what: str, work: Callable[[], Any]) -> Any:
-    used, began = processor_seconds(), time.perf_counter()
+    used, began, PROCESSES.most = PROCESSES.seconds(), time.perf_counter(), 0
     found = work()
-    took = processor_seconds() - used
-    print(f"{what:36} {took:8.1f} s of processors {time.perf_counter() - began:8.1f} s", flush=True)
+    took = PROCESSES.seconds() - used
+    print(
+        f"{what:36} {took:8.1f} s of processors {time.perf_counter() - began:8.1f} s"
+        f" {PROCESSES.most / 1e9:6.1f} GB",
+        flush=True,
+    )
     return found
 
 
-def ours(place: Path, subscribers: int, events: int) -> None:
-    spec = named("power-law-3")
-    began = time.perf_counter()
+def ours(place: Path, sizes: dict[str, int], events: int) -> None:
+    spec, began = named("power-law-3"), time.perf_counter()
     with spark_session() as spark:
         print(f"session started in {time.perf_counter() - began:.1f} s")
 
@@ -63,16 +93,17 @@ def ours(place: Path, subscribers: int, events: int) -> None:
             frame.write.mode("overwrite").parquet(str(place / name))
             return spark.read.parquet(str(place / name))
 
-        for turn in ("first", "warm"):
-            print(turn)
-            wanted = timed(
-                "subscriptions", lambda: write("s", frames.subscriptions(spark, spec, subscribers, 1))
-            )
-            published = timed("events", lambda s=wanted: write("e", frames.events(s, spec, events, 1)))
-            timed("counts", lambda s=wanted, e=published: write("c", frames.match_counts(s, e)))
-            rings = timed("rings", lambda s=wanted, e=published: write("r", frames.rings(s, e)))
-            timed("links", lambda r=rings: frames.ring_links(r).write.format("noop").mode("overwrite").save())
-            timed("loads", lambda r=rings: write("l", frames.loads(r)))
+        def links(rings: Any) -> None:
+            frames.ring_links(rings).write.format("noop").mode("overwrite").save()
+
+        for turn, size in sizes.items():
+            print(f"{turn}: {size} subscriptions, {events} events")
+            s = timed("subscriptions", lambda n=size: write("s", frames.subscriptions(spark, spec, n, 1)))
+            e = timed("events", lambda s=s: write("e", frames.events(s, spec, events, 1)))
+            timed("counts", lambda s=s, e=e: write("c", frames.match_counts(s, e)))
+            r = timed("rings", lambda s=s, e=e: write("r", frames.rings(s, e)))
+            timed("links", lambda r=r: links(r))
+            timed("loads", lambda r=r: write("l", frames.loads(r)))
 
 
 def others(place: Path) -> None:
@@ -114,11 +145,11 @@ def others(place: Path) -> None:
 
 
 if __name__ == "__main__":
+    count, asked = int(sys.argv[1]), sys.argv[3:]
+    turns = {"first": count, "warm": count}
+    if "--times" in asked:
+        turns["larger"] = count * int(asked[asked.index("--times") + 1])
     with tempfile.TemporaryDirectory() as folder:
-        ours(Path(folder), int(sys.argv[1]), int(sys.argv[2]))
-        if "--others" in sys.argv:
+        ours(Path(folder), turns, int(sys.argv[2]))
+        if "--others" in asked:
             others(Path(folder))
-        memory = max(
-            resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-        )
-        print(f"largest process: {memory / 2**20:.1f} GB")

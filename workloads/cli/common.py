@@ -134,15 +134,8 @@ class Address(click.ParamType[str]):
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
         """The address."""
-        if not value:
-            self.fail("expected a path, it is empty", parameter, context)
-        if not is_elsewhere(value) and self.exists and not Path(value).exists():
-            self.fail(f"{value!r} does not exist.", parameter, context)
-        if not is_elsewhere(value) and not self.exists and Path(value).is_file():
-            self.fail(f"Directory {value!r} is a file.", parameter, context)
-        if not is_elsewhere(value) and not self.exists:
-            _try_to_write(Path(value))
-        return str(value)
+        own = TABLE if self.exists else OUT_FOLDER
+        return str(value if is_elsewhere(value) else own.convert(value, parameter, context))
 
 
 def is_elsewhere(address: str) -> bool:

@@ -65,16 +65,10 @@ class OwnTable:
             "columns": self.columns, "event_columns": self.event_columns, "types": types, "key": self.key,
             **vars(self.form),
         }  # fmt: skip
-        # JSON's texts, numbers and lists are TOML's, too.
-        lines = ["[table]"]
-        for name, value in values.items():
-            inner = value.items() if isinstance(value, dict) else [("", value)]
-            lines += [
-                f"{name}{key and f'.{json.dumps(key)}'} = {json.dumps(own, ensure_ascii=False)}"
-                for key, own in inner
-                if own is not None
-            ]
-        text = "\n".join(lines) + "\n"
+        import tomlkit  # not for commands without a table
+
+        given = {name: value for name, value in values.items() if value is not None}
+        text = tomlkit.dumps({"table": given})
         base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
         name = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
         return write_text(base / "sub2sub" / "tables" / name / f"{table.stem}.toml", text)

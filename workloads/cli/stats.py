@@ -1,4 +1,4 @@
-"""`sub2sub stats` and `sub2sub workload stats`: statistics of a workload, runs, a sweep or tables."""
+"""`sub2sub stats` and `sub2sub workload stats`: statistics of a workload, runs or a sweep."""
 
 from __future__ import annotations
 
@@ -22,11 +22,7 @@ from workloads.cli import common
     "--regions-mb", type=click.IntRange(0), default=256, metavar="MB",
     help="Memory for the minimal regions S_m; 0 to leave them out.",
 )  # fmt: skip
-@click.option(
-    "--by", multiple=True, metavar="KEY",
-    help="Setting by which runs are grouped, or column by which tables are.",
-)  # fmt: skip
-@click.option("--metric", multiple=True, metavar="COLUMN", help="Column of tables to average.")
+@click.option("--by", multiple=True, metavar="KEY", help="Setting by which runs are grouped.")
 @common.where_options
 @common.json_option
 @common.quiet_option
@@ -36,22 +32,19 @@ def stats(
     peers: int,
     regions_mb: int,
     by: tuple[str, ...],
-    metric: tuple[str, ...],
     where: common.Where,
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Describe a workload, or the results of many runs, with confidence intervals.
 
-    SOURCES are one workload folder; run folders, or folders of them; one sweep's folder; or, with --metric,
-    Parquet tables of which each is a run. Tables, figures and statistics.md go to DIR. Workloads are
-    described on Spark, runs in this process.
+    SOURCES are one workload folder; run folders, or folders of them; or one sweep's folder. Tables, figures
+    and statistics.md go to DIR. Workloads are described on Spark, runs in this process.
 
     \b
     sub2sub stats w
     sub2sub stats runs/ --by population.size
     sub2sub stats sweep-out
-    sub2sub stats runs/*/rings.parquet --by cycle --metric complete
     """
     from workloads.files.manifest import read_manifest
 
@@ -59,7 +52,7 @@ def stats(
     is_workload = common.is_elsewhere(sources[0]) or (first / "subscriptions").is_dir()
     inside = len(sources) == 1 and first.is_dir()
     out = out or (first / "statistics" if inside else Path("statistics"))
-    if is_workload and not metric:
+    if is_workload:
         if len(sources) > 1 or by:
             raise InputError("stats: expected one workload folder, without --by")
         from workloads.frames.saved import Saved
@@ -68,17 +61,11 @@ def stats(
         with where.started(f"statistics of {sources[0]}", quiet or as_json) as spark:
             write_statistics(Saved(spark, sources[0]), out, peers, regions_mb)
     else:
-        from workloads.statistics.runs import (
-            write_run_statistics,
-            write_sweep_statistics,
-            write_table_statistics,
-        )
+        from workloads.statistics.runs import write_run_statistics, write_sweep_statistics
 
         if where.asked:
             raise InputError(f"{sources[0]}: expected a workload with options of Spark; runs are read here")
-        if metric:
-            write_table_statistics(paths, by, metric, out)
-        elif inside and (read_manifest(first) or {}).get("kind") == "sweep":
+        if inside and (read_manifest(first) or {}).get("kind") == "sweep":
             write_sweep_statistics(first, out)
         else:
             write_run_statistics(paths, out, by)

@@ -69,13 +69,6 @@ def read_parquet(path: Path, name: str = "", **options: Any) -> pa.Table:
     return table.replace_schema_metadata(metadata or None) if written else table
 
 
-def read_schema(path: Path) -> pa.Schema:
-    """Names and types of the columns of a file."""
-    with _named(path):
-        _verify_footer(path)
-        return parquet.read_schema(path)
-
-
 def _footer(file: Any) -> tuple[int, bytes]:
     """Offset of the footer of an open file, and its bytes up to the end of the file."""
     size = file.seek(0, os.SEEK_END)

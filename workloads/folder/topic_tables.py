@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workloads.arrays import Integers
-from workloads.folder.pieces import Conversion, Pieces, refuse
+from workloads.folder.pieces import Conversion, Pieces
 from workloads.folder.tables import Rows, Source, TextForm
 from workloads.generate.topic_ranges import depth_first, last_below
 from workloads.generate.topics import names_in
@@ -132,33 +132,6 @@ def _against(column: str, value: Any, path: str | None) -> str:
     return f"unknown topic {path!r}"
 
 
-def _paths(rows: Rows, column: str, separator: str | None) -> tuple[list[tuple[int, str]], dict[int, str]]:
-    """Row numbers and paths of a column, and the reasons against invalid rows."""
-    found, against = [], dict(rows.ragged)
-    batch = rows.batch([column])
-    for number, value in zip(batch.numbers.tolist(), batch.column(column).to_pylist(), strict=True):
-        path = path_of(value, separator)
-        if path is None:
-            against[number] = _against(column, value, None)
-        else:
-            found.append((number, path))
-    return found, against
-
-
-def read_topics(source: Source, column: str = "topic") -> list[str]:
-    """Topic paths such as `.sport.soccer`, one per row; a row that is no path is an error.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> read_topics(pa.table({"topic": [".sport", ".news"]}))
-    ['.sport', '.news']
-    """
-    found, against = _paths(Rows(source), column, None)
-    refuse("topics", against)
-    return [path for _, path in found]
-
-
 def read_tree(
     source: Source,
     column: str | None = None,
@@ -192,10 +165,13 @@ def read_tree(
     """
     rows = Rows(source, form)
     column = column or ("path" if "path" in rows.names else "topic")
-    found, against = _paths(rows, column, separator)
+    batch, against = rows.batch([column]), dict(rows.ragged)
     first: dict[str, int] = {}
-    for row, path in found:
-        if first.setdefault(path, row) != row:
+    for row, value in zip(batch.numbers.tolist(), batch.column(column).to_pylist(), strict=True):
+        path = path_of(value, separator)
+        if path is None:
+            against[row] = _against(column, value, None)
+        elif first.setdefault(path, row) != row:
             against[row] = f"topic {path!r} again"
     known = {"."}
     if implied:
@@ -206,7 +182,7 @@ def read_tree(
         else:
             hint = 'list it, ask for implied supertopics, or quote a name with a dot: ."a.b"'
             against[first[path]] = f"supertopic of {path!r} is unknown: {hint}"
-    kept = [path for row, path in found if row not in against]
+    kept = [path for path, row in first.items() if row not in against]
     more = {above for path in kept for above in _supertopics(path)} if implied else {"."}
     return sorted(more - set(kept)) + kept, against
 

@@ -26,6 +26,7 @@ from workloads.spec.spec import Spec, check_seed, refuse_sparse
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+_FIRST = 4096  # candidates of events that are tried at least
 _BLOCKS = 16  # of a task, so that a written file has about a million rows
 
 
@@ -83,7 +84,7 @@ def events(subscriptions: DataFrame, spec: Spec, count: int, seed: int, at_least
     spark = subscriptions.sparkSession
     if at_least <= 0 or not count:
         return candidates(spark, spec, count, seed)
-    found, tried = 0, BLOCK * math.ceil(count / BLOCK)
+    found, tried = 0, max(_FIRST, count + count // 8)
     while True:
         drawn = candidates(spark, spec, tried, seed)
         counts = match_counts(subscriptions, drawn, enough=at_least).where(f.col("matches") >= at_least)
@@ -92,7 +93,7 @@ def events(subscriptions: DataFrame, spec: Spec, count: int, seed: int, at_least
             break
         accepted.unpersist()
         refuse_sparse(found, tried, at_least, subscriptions.count())
-        tried = BLOCK * math.ceil(max(2 * tried, 1.1 * count * tried / max(1, found)) / BLOCK)
+        tried = math.ceil(max(4 * tried, 1.1 * count * tried / max(1, found)))
     first = accepted.orderBy("event").limit(count)
     number = (f.row_number().over(Window.orderBy("event")) - 1).cast("long")
     return first.select(number.alias("event"), *spec.names)

@@ -1,25 +1,29 @@
 """Load of each subscriber: on how many rings it is, and how many distinct successors it has on them.
 
-Links are divided among tasks by subscriber, as arrays: an array is moved at a tenth of the cost of its rows.
+Links are divided among tasks by subscriber, as blocks: moving an array costs ten times as much as moving its
+bytes, and rows a hundred times. A task counts the links of one share of the subscribers at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from sub2sub.plain_numba import jitted
-from workloads.arrays import Integers
+from workloads.frames import blocks
 from workloads.frames.blocks import Batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SHARE_BITS = 4  # links are divided into 16 shares, by the subscriber's hash
+_SHARE_BITS = 6  # links are divided into 64 shares, by the subscriber's hash
+_PART = 2**14  # links that are counted at a time, about: their tables fit into a processor's cache
 _MIX = 0x9E3779B97F4A7C15  # Fibonacci hashing, as subscribers may be consecutive numbers
+_OTHER = 0xC2B2AE3D27D4EB4F
 
 
 def loads(rings: DataFrame) -> DataFrame:
@@ -29,90 +33,94 @@ def loads(rings: DataFrame) -> DataFrame:
         for batch in batches:
             ring = batch.column(batch.schema.get_field_index("ring"))
             members = ring.flatten().to_numpy(zero_copy_only=False)
+            if not len(members):
+                continue
+            # Numbers of subscribers are short, as a rule, and half of the bytes are half of the costs.
+            is_short = members.min() >= 0 and members.max() < 2**31
+            members = members.astype(np.int32 if is_short else np.int64)
             sizes = np.diff(ring.offsets.to_numpy())
             offsets = np.cumsum(sizes)
             successor = np.empty_like(members)
             successor[:-1] = members[1:]
             there = sizes > 0
             successor[offsets[there] - 1] = members[(offsets - sizes)[there]]
-            counts, subscribers, successors = divided(members.copy(), successor)
-            ends = np.append(0, np.cumsum(counts)).astype(np.int32)
-            arrays = [pa.ListArray.from_arrays(ends, column) for column in (subscribers, successors)]
-            yield pa.record_batch([np.arange(len(counts)), *arrays], ["share", "subscriber", "successor"])
+            ends, *links = divided(members, successor, 0, _SHARE_BITS)
+            table = pa.table(links, ["subscriber", "successor"])
+            for share, (start, stop) in enumerate(pairwise(ends.tolist())):
+                yield blocks.row(share=share, links=blocks.to_bytes(table.slice(start, stop - start)))
 
     def count(batches: Batches) -> Iterator[pa.RecordBatch]:
-        held: dict[int, list[tuple[Integers, Integers]]] = {}
-        for batch in batches:
-            for place, share in enumerate(batch.column(0).to_pylist()):
-                links = [batch.column(k)[place].values.to_numpy(zero_copy_only=False) for k in (1, 2)]
-                held.setdefault(share, []).append((links[0], links[1]))
-        for share in list(held):
-            pieces = held.pop(share)
-            subscribers, successors = (np.concatenate(side) for side in zip(*pieces, strict=True))
-            names, owner = numbered(subscribers)
-            others, other = numbered(successors)
-            columns = [names, *distinct(owner, len(names), other, len(others))]
+        for _, rows in groupby(blocks.each_row(batches), lambda row: row["share"].as_py()):
+            tables = [blocks.from_bytes(row["links"]) for row in rows]
+            links = pa.concat_tables(tables, promote_options="permissive")
+            # Copies, because kernels refuse Arrow's own arrays.
+            columns = list(counted(*(column.to_numpy().copy() for column in links.columns)))
             yield pa.record_batch(columns, ["subscriber", "rings", "successors"])
 
-    shares = "share long, subscriber array<long>, successor array<long>"
-    divided_rows = rings.select("ring").mapInArrow(divide, shares).repartition("share")
-    return divided_rows.mapInArrow(count, "subscriber long, rings long, successors long")
+    shares = rings.select("ring").mapInArrow(divide, "share long, links binary")
+    in_order = shares.repartition("share").sortWithinPartitions("share")
+    return in_order.mapInArrow(count, "subscriber long, rings long, successors long")
 
 
 @jitted
-def divided(subscriber, successor):
-    """Links sorted by share: links of each share, their subscribers and their successors."""
-    shares = 1 << _SHARE_BITS
-    counts = np.zeros(shares, np.int64)
+def divided(subscriber, successor, before, bits):
+    """Links sorted by some bits of the subscriber's hash, after `before` others.
+
+    Returns the first link of each of the 2^bits parts and the number of links, subscribers, successors.
+    """
+    ends = np.zeros((1 << bits) + 1, np.int64)
+    if not bits:
+        ends[1] = subscriber.shape[0]
+        return ends, subscriber, successor
+    left, right = np.uint64(before), np.uint64(64 - bits)
     for number in subscriber:
-        counts[(np.uint64(number) * np.uint64(_MIX)) >> np.uint64(64 - _SHARE_BITS)] += 1
-    place = np.cumsum(counts) - counts
+        ends[1 + np.int64(((np.uint64(number) * np.uint64(_MIX)) << left) >> right)] += 1
+    ends = np.cumsum(ends)
+    place = ends.copy()
     subscribers, successors = np.empty_like(subscriber), np.empty_like(successor)
     for row in range(subscriber.shape[0]):
-        share = (np.uint64(subscriber[row]) * np.uint64(_MIX)) >> np.uint64(64 - _SHARE_BITS)
-        subscribers[place[share]], successors[place[share]] = subscriber[row], successor[row]
-        place[share] += 1
-    return counts, subscribers, successors
+        part = np.int64(((np.uint64(subscriber[row]) * np.uint64(_MIX)) << left) >> right)
+        subscribers[place[part]], successors[place[part]] = subscriber[row], successor[row]
+        place[part] += 1
+    return ends, subscribers, successors
 
 
 @jitted
-def numbered(values):
-    """The distinct values, and for each value its place among them: a hash table with open addressing."""
-    bits = 1
-    while (1 << bits) < 2 * values.shape[0]:
+def counted(subscriber, successor):
+    """The distinct subscribers of links, the number of links of each, and of its distinct successors.
+
+    Two hash tables with open addressing for each part of the links: of subscribers, and of pairs.
+    """
+    bits = 0
+    while _PART << bits < subscriber.shape[0]:
         bits += 1
-    mask = (1 << bits) - 1
-    table = np.full(1 << bits, -1, np.int64)
-    names, number = np.empty(values.shape[0], np.int64), np.empty(values.shape[0], np.int64)
+    ends, subscriber, successor = divided(subscriber, successor, _SHARE_BITS, bits)
+    names, links = np.empty(subscriber.shape[0], np.int64), np.zeros(subscriber.shape[0], np.int64)
+    different = np.zeros(subscriber.shape[0], np.int64)
     known = 0
-    for row in range(values.shape[0]):
-        at = np.int64((np.uint64(values[row]) * np.uint64(_MIX)) >> np.uint64(64 - bits))
-        while table[at] >= 0 and names[table[at]] != values[row]:
-            at = (at + 1) & mask
-        if table[at] < 0:
-            table[at] = known
-            names[known] = values[row]
-            known += 1
-        number[row] = table[at]
-    return names[:known].copy(), number
-
-
-@jitted
-def distinct(owner, owners, other, others):
-    """How many links each owner has, and to how many distinct others."""
-    sizes, found = np.zeros(owners, np.int64), np.zeros(owners, np.int64)
-    for number in owner:
-        sizes[number] += 1
-    place = np.cumsum(sizes) - sizes
-    together = np.empty_like(other)  # the others of one owner after those of another
-    for row in range(owner.shape[0]):
-        together[place[owner[row]]] = other[row]
-        place[owner[row]] += 1
-    seen_by = np.full(others, -1, np.int64)
-    row = 0
-    for number in range(owners):
-        while row < place[number]:
-            found[number] += seen_by[together[row]] != number
-            seen_by[together[row]] = number
-            row += 1
-    return sizes, found
+    for part in range(1 << bits):
+        size = 1
+        while (1 << size) < 2 * (ends[part + 1] - ends[part]):
+            size += 1
+        mask, left, right = (1 << size) - 1, np.uint64(_SHARE_BITS + bits), np.uint64(64 - size)
+        owners, pairs = np.full(1 << size, -1, np.int64), np.full(1 << size, -1, np.int64)
+        for row in range(ends[part], ends[part + 1]):
+            hashed = np.uint64(subscriber[row]) * np.uint64(_MIX)
+            at = np.int64((hashed << left) >> right)
+            while owners[at] >= 0 and names[owners[at]] != subscriber[row]:
+                at = (at + 1) & mask
+            if owners[at] < 0:
+                owners[at] = known
+                names[known] = subscriber[row]
+                known += 1
+            owner = owners[at]
+            links[owner] += 1
+            at = np.int64(((hashed ^ np.uint64(successor[row])) * np.uint64(_OTHER)) >> right)
+            while pairs[at] >= 0 and (
+                subscriber[pairs[at]] != subscriber[row] or successor[pairs[at]] != successor[row]
+            ):
+                at = (at + 1) & mask
+            if pairs[at] < 0:
+                pairs[at] = row
+                different[owner] += 1
+    return names[:known].copy(), links[:known].copy(), different[:known].copy()

@@ -17,13 +17,14 @@ def ring_statistics(match_counts: DataFrame, loads: DataFrame | None = None) -> 
     Columns: quantity string, count long, mean double, min long, p1 to p99.9 long, max long. Quantiles are
     exact up to ten thousand different values, and then off by at most a ten thousandth in rank.
     """
-    found = [_distribution(match_counts, "matches", "ring length")]
+    found = [distribution(match_counts, "matches", "ring length")]
     if loads is not None:
-        found += [_distribution(loads, name, f"{name} per subscriber") for name in ("rings", "successors")]
+        found += [distribution(loads, name, f"{name} per subscriber") for name in ("rings", "successors")]
     return reduce(lambda one, other: one.unionAll(other), found)
 
 
-def _distribution(frame: DataFrame, column: str, quantity: str) -> DataFrame:
+def distribution(frame: DataFrame, column: str, quantity: str) -> DataFrame:
+    """The distribution of a column, one row as of `ring_statistics`; nulls are left out."""
     from pyspark.sql import functions as f
 
     whole = frame.agg(

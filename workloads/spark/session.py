@@ -35,8 +35,9 @@ def _defaults(master: str) -> dict[str, str]:
         "spark.executor.memory": "1g",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # A batch of the reader holds this many rings, whole.
-        "spark.sql.parquet.columnarReaderBatchSize": "512",
+        # Rings are rows of up to megabytes: a batch of the reader has few, one for Python so many bytes.
+        "spark.sql.parquet.columnarReaderBatchSize": "64",
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(2**26),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

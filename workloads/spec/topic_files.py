@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from sub2sub.errors import InputError
-from workloads.folder.topic_tables import read_topics
+from workloads.folder.pieces import refuse
+from workloads.folder.topic_tables import read_tree
 from workloads.generate.churn import Churn
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.generate.topics import TopicSpec, random_tree, regular_tree
@@ -45,7 +46,7 @@ class TopicTable:
     file : path
         A table of topics.
     column : str
-        Its column of paths; `topic` if not given.
+        Its column of paths; `path` or `topic` if not given.
     paths : tuple of str
         The topics, such as `.` and `.sport`.
     exponent : float
@@ -81,7 +82,9 @@ class TopicTable:
 
     def _tree(self) -> tuple[str, ...]:
         if self.file is not None:
-            return tuple(read_topics(self.file, self.column or "topic"))
+            paths, against = read_tree(self.file, self.column)
+            refuse("topics", against)
+            return tuple(paths)
         if self.count is not None:
             depth = 8 if self.max_depth is None else self.max_depth
             return random_tree(self.count, depth, self.tree_seed or 0)

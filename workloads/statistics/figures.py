@@ -15,7 +15,7 @@ from workloads.charts.drawing import save
 
 _LENGTH = "ring length (matching subscribers)"
 _LONGER = "events with such a ring or a longer one (%)"
-_PANELS = 4  # attributes that have a chart each
+_PANELS = 4  # charts beside each other
 _BARS = 24  # values that have a bar each
 _LETTERS = 16  # of a tick's text
 _TICKS = 3  # on an axis whose values are no numbers, such as dates
@@ -38,7 +38,9 @@ def _draw(
     frames = {name: table.to_pandas() for name, table in tables.items() if table.num_rows}
     for name, charts_of in charts.items():
         if name in frames:
-            save(Sheet(charts_of(frames)), out / f"{'overlaps-and-links' if name == 'peers' else name}.png")
+            found = charts_of(frames)
+            file = "overlaps-and-links" if name == "peers" else name
+            save(Sheet(found, min(_PANELS, len(found))), out / f"{file}.png")
 
 
 def _means(frame: pd.DataFrame, x: str, metric: str, times: float = 1.0) -> Iterator[Series]:
@@ -122,24 +124,17 @@ def _widths(tables: Mapping[str, pd.DataFrame]) -> list[Chart]:
     for name, rows in tables["widths"].groupby("attribute", sort=False):
         widest = rows.loc[rows["width"].idxmax()]
         share = 100 * rows["width"] / max(float(widest["width"]), 1e-300)
-        series.append(_at_most(share, rows["subscriptions"], f"{name} (100 % is {widest['text']})"))
+        series.append(_at_most(share, rows["share"], f"{name} (100 % is {widest['text']})"))
     y = "subscriptions with this width or a smaller one (%)"
     return [Chart("", "width of the range, of the widest (%)", y, series)]
 
 
 def _density(tables: Mapping[str, pd.DataFrame]) -> list[Chart]:
-    """A chart for each attribute, with its values; one chart for all if there are too many."""
-    groups = tables["density"].groupby("attribute", sort=False)
+    """A chart for each attribute, with its values."""
     title = "subscriptions whose range holds the value (%)"
-    if groups.ngroups > _PANELS:
-        series = []
-        for name, rows in groups:
-            x = rows["value"].to_numpy()
-            place = 100 * (x - x[0]) / max(float(np.ptp(x)), 1e-300)
-            label = f"{name}: {rows['text'].iloc[0]} to {rows['text'].iloc[-1]}"
-            series.append(Series(label, place, 100 * rows["share"], style="plain"))
-        return [Chart("", "place on the attribute's axis (%)", title, series)]
-    return [_values(str(name), title, rows) for name, rows in groups]
+    return [
+        _values(str(name), title, rows) for name, rows in tables["density"].groupby("attribute", sort=False)
+    ]
 
 
 def _values(name: str, title: str, rows: pd.DataFrame) -> Chart:

@@ -5,15 +5,12 @@ The tables of all runs are reduced to one value for each run, statistic, key and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from sub2sub.errors import InputError
-from workloads.files.checked import read_parquet
 from workloads.statistics.intervals import values_by_run
 from workloads.statistics.run_folders import Run, rows_of
 
@@ -91,26 +88,3 @@ def _line(x: Any, y: Any) -> dict[str, float]:
     slope = both / spread
     r2 = both**2 / (spread * other) if other > 0.0 else 1.0
     return {"slope": slope, "intercept": float(y.mean() - slope * x.mean()), "r2": r2}
-
-
-def values_of_tables(files: Sequence[Path], keys: Sequence[str], metrics: Sequence[str]) -> pd.DataFrame:
-    """The mean of each metric within each run, of any Parquet tables.
-
-    The column `run` tells the run of a row; in a table without this column, all rows belong to one run.
-
-    Raises
-    ------
-    InputError
-        For a file that is missing or damaged, or a column that no table has.
-    """
-    frames = []
-    for file in files:
-        if not file.is_file():
-            raise InputError(f"{file}: expected a Parquet file")
-        frame = read_parquet(file, partitioning=None).to_pandas()
-        frames.append(frame if "run" in frame else frame.assign(run=str(file)))
-    whole = pd.concat(frames, ignore_index=True).astype({"run": str})
-    for name in (*keys, *metrics):
-        if name not in whole:
-            raise InputError(f"no column {name!r}: expected one of {', '.join(whole)}")
-    return values_by_run(whole, keys, metrics)

@@ -27,7 +27,7 @@ from workloads.files.manifest import read_manifest
 from workloads.statistics.figures import draw_runs
 from workloads.statistics.folder import begin_folder, write_folder
 from workloads.statistics.intervals import means_over_runs, values_by_run
-from workloads.statistics.per_run import KEYS, values_of_runs, values_of_tables
+from workloads.statistics.per_run import KEYS, values_of_runs
 from workloads.statistics.run_folders import Run, find_runs, grouped, unfinished
 
 
@@ -118,13 +118,3 @@ def write_sweep_statistics(folder: Path, out: Path) -> Path:
 def _as_key(value: object) -> object:
     """A setting as a key for grouping; lists and tables as text."""
     return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-def write_table_statistics(
-    files: Sequence[Path], by: Sequence[str], metrics: Sequence[str], out: Path
-) -> Path:
-    """Write the means over runs of any tables, one file per run."""
-    table = means_over_runs(values_of_tables(files, by, metrics), by)
-    text = f"{len(files)} tables. Intervals are at 95 %."
-    begin_folder(out)
-    return write_folder(out, "Statistics over runs", text, {"runs": table}, files, ["runs"])

@@ -1,13 +1,14 @@
 """Statistics of a workload: ring lengths, widths, interest, overlaps, links, loads, topics, regions.
 
 Ring lengths come from the counts, and loads from the rings, that `sub2sub workload match` wrote. Spark
-reduces all rows to distributions (`workloads.statistics.spread`); this process sees tables of ordinary size
-only. The number of regions S_m (Sub-2-Sub, Section 3) grows as (2n)^d if subscriptions overlap: they are
-computed only if they fit into memory.
+reduces all rows to distributions; this process sees tables of ordinary size only. The number of regions S_m
+(Sub-2-Sub, Section 3) grows as (2n)^d if subscriptions overlap: they are computed only if they fit into
+memory.
 """
 
 from __future__ import annotations
 
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,27 +21,21 @@ from workloads.frames import blocks
 from workloads.frames.loads import loads
 from workloads.frames.overlaps import overlaps
 from workloads.frames.saved import Saved
-from workloads.statistics.attributes import axes, density, shares
+from workloads.frames.statistics import distribution
+from workloads.statistics.attributes import density, shares, width, widths
 from workloads.statistics.folder import begin_folder, write_folder
-from workloads.statistics.spread import Spread
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 _MOST = 2**20  # subscribers whose regions are computed
-Rows = list[dict[str, Any]]
 Tables = dict[str, pa.Table]
 
 
-def histogram(frame: DataFrame, column: str) -> pa.Table:
-    """The values of a column of whole numbers in rising order, and how many rows have each: value, count."""
-    found = frame.groupBy(frame[column].alias("value")).count().toArrow().sort_by("value")
-    return pa.table(found.columns, found.column_names)  # without what Spark knows of nulls
-
-
-def _spread(values: pa.Table) -> Spread:
-    value, count = (column.to_numpy().astype(np.float64) for column in values.columns)
-    return Spread(value, count, float(value @ count))
+def histogram(frame: DataFrame, column: str, value: str = "value", count: str = "count") -> pa.Table:
+    """The values of a column of whole numbers in rising order, and how many rows have each."""
+    found = frame.groupBy(column).count().toArrow().sort_by(column)
+    return pa.table(found.columns, [value, count])  # without what Spark knows of nulls
 
 
 def regions(subscriptions: DataFrame, subscribers: int, megabytes: int = 256) -> pa.Table:
@@ -81,44 +76,52 @@ def topic_table(subscriptions: DataFrame, events: DataFrame | None, topics: pa.T
     return pa.table({name: topics[name] for name in ("topic", "path", "depth")} | columns)
 
 
-def describe(saved: Saved, peers: int = 100) -> tuple[Rows, Tables, list[str]]:
-    """The distribution of each quantity, one row each; the tables that they summarise; and notes."""
+def describe(saved: Saved, peers: int = 100, megabytes: int = 256) -> tuple[Tables, list[str]]:
+    """The tables of a workload, with the distribution of each quantity in `summary`; and notes."""
+    from pyspark.sql import functions as f
+
     subscriptions, events = saved.require("subscriptions", "sub2sub workload generate"), saved.read("events")
     attributes, count = saved.attributes, subscriptions.count()
-    types = {name: own.kind for name, own in attributes.items()}
     published = 0 if events is None else events.count()
-    rows: Rows = []
     tables: Tables = {}
-    notes = [f"{count} subscribers, {published} events, {', '.join(types)}"]
+    notes = [f"{count} subscribers, {published} events, {', '.join(attributes)}"]
+    quantities: list[DataFrame] = []
+
+    def summarise(quantity: str, frame: DataFrame, column: str | Column) -> None:
+        value = (f.col(column) if isinstance(column, str) else column).cast("double").alias("value")
+        quantities.append(distribution(frame.select(value), "value", quantity))
+
     if published:
-        lengths = histogram(saved.require("matches", "sub2sub workload match"), "matches")
-        tables["ring-lengths"] = lengths.rename_columns(["length", "events"])
-        rows.append(_spread(lengths).row("ring length"))
-    found = axes(subscriptions, attributes)
-    rows += [axis["width"].row(f"width of {name}") for name, axis in found.items()]
-    tables["attributes"], tables["density"] = shares(types, found, count), density(types, found, count)
-    widths = [
-        pa.table({"attribute": pa.repeat(name, len(axis["width"].values)), "width": axis["width"].values,
-                  "text": [types[name].width(width) for width in axis["width"].values.tolist()],
-                  "subscriptions": axis["width"].weights})
-        for name, axis in found.items()
-    ]  # fmt: skip
-    tables["widths"] = pa.concat_tables(widths)
+        matches = saved.require("matches", "sub2sub workload match")
+        tables["ring-lengths"] = histogram(matches, "matches", "length", "events")
+        summarise("ring length", matches, "matches")
+    tables["attributes"] = shares(subscriptions, attributes)
+    tables["density"] = density(subscriptions, attributes, tables["attributes"])
+    tables["widths"] = widths(subscriptions, attributes)
+    for name in attributes:
+        summarise(f"width of {name}", subscriptions, width(name))
     tables["peers"] = overlaps(subscriptions, peers).toArrow().sort_by("subscriber")
     for name in ("overlaps", "links"):
-        rows.append(Spread.of(tables["peers"][name].to_numpy()).row(f"{name} per peer"))
+        summarise(f"{name} per peer", saved.spark.createDataFrame(tables["peers"]), name)
     if (topics := saved.read("topics")) is not None:
         tables["topics"] = topic_table(subscriptions, events, topics.toArrow().sort_by("topic"))
     if (rings := saved.read("rings")) is not None:
         written = saved.write("loads", loads(rings))
-        none = pa.table({"value": [0], "count": [count - written.count()]})
+        every = subscriptions.select("subscriber").join(written, "subscriber", "left").fillna(0)
+        tables["ring-loads"] = histogram(every, "rings", "rings", "subscribers")
         for name in ("rings", "successors"):
-            values = pa.concat_tables([none, histogram(written, name)])
-            rows.append(_spread(values).row(f"{name} per subscriber"))
-            if name == "rings":
-                tables["ring-loads"] = values.rename_columns(["rings", "subscribers"])
-        notes.append(f"{none['count'][0]} of {count} subscribers are on no ring of these events.")
-    return rows, tables, notes
+            summarise(f"{name} per subscriber", every, name)
+        alone = every.where("rings = 0").count()
+        notes.append(f"{alone} of {count} subscribers are on no ring of these events.")
+    if megabytes:
+        try:
+            tables["regions"] = regions(subscriptions, count, megabytes)
+            for name in ("members", "boxes"):
+                summarise(f"{name} per region", saved.spark.createDataFrame(tables["regions"]), name)
+        except InputError as refusal:
+            notes.append(f"Regions were not found: {refusal}")
+    tables["summary"] = reduce(lambda one, other: one.unionAll(other), quantities).toArrow()
+    return tables, notes
 
 
 def write_statistics(saved: Saved, out: Path, peers: int = 100, megabytes: int = 256) -> Path:
@@ -130,17 +133,8 @@ def write_statistics(saved: Saved, out: Path, peers: int = 100, megabytes: int =
     from workloads.statistics.figures import draw_workload
 
     begin_folder(out)
-    rows, tables, notes = describe(saved, peers)
-    if megabytes:
-        try:
-            subscriptions = saved.require("subscriptions", "sub2sub workload generate")
-            tables["regions"] = regions(subscriptions, subscriptions.count(), megabytes)
-            spreads = {name: Spread.of(tables["regions"][name].to_numpy()) for name in ("members", "boxes")}
-            rows += [spread.row(f"{name} per region") for name, spread in spreads.items()]
-        except InputError as refusal:
-            notes.append(f"Regions were not found: {refusal}")
+    tables, notes = describe(saved, peers, megabytes)
     draw_workload(tables, out)
     shown = ["summary", "attributes", *(["topics"] if "topics" in tables else [])]
-    tables["summary"] = pa.Table.from_pylist(rows)
     name = f"Statistics of the workload {Path(saved.address).resolve().name}"
     return write_folder(out, name, "\n\n".join(notes), tables, [Path(saved.address)], shown)

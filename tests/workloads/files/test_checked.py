@@ -17,10 +17,10 @@ from sims.engine.checkpoint import load_checkpoint, save_checkpoint
 from sims.runs.folder import RunFolder, RunWriter
 from sims.runs.runner import run_experiment
 from sub2sub.errors import InputError
-from workloads.files.checked import read_parquet, read_schema, write_parquet
+from workloads.files.checked import read_parquet, write_parquet
 from workloads.files.places import file_name
 from workloads.folder.tables import Rows
-from workloads.statistics.per_run import values_of_tables
+from workloads.statistics.run_folders import rows_of
 
 
 def flipped(data: bytes, at: int) -> bytes:
@@ -49,9 +49,8 @@ def test_a_flipped_bit_in_the_footer_is_found_wherever_it_is(tmp_path: Path) -> 
     length = int.from_bytes(whole[-8:-4], "little")
     for at in range(len(whole) - 8 - length, len(whole)):
         file.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << dice.randrange(8)]) + whole[at + 1 :])
-        for read in (read_parquet, read_schema):
-            with pytest.raises(InputError, match=r"numbers\.parquet.*damaged"):
-                read(file)
+        with pytest.raises(InputError, match=r"numbers\.parquet.*damaged"):
+            read_parquet(file)
     parquet.write_table(table, file)  # of somebody else
     assert read_parquet(file).equals(table)
 
@@ -61,11 +60,11 @@ def test_tables_of_runs_are_verified(tmp_path: Path) -> None:
     members = np.arange(4000)
     write_parquet(pa.table({"subscriber": members}), file, compression="none", use_dictionary=False)
     whole = file.read_bytes()
-    assert values_of_tables([file], [], ["subscriber"])["value"].tolist() == [members.mean()]
+    assert rows_of(tmp_path, "rings", {"subscriber": "int64"})["subscriber"].to_pylist() == members.tolist()
     file.write_bytes(flipped(whole, len(whole) // 2))
     for text in (file.read_bytes(), b"no table"):
         file.write_bytes(text)
-        for read in (read_parquet, lambda path: values_of_tables([path], [], ["subscriber"])):
+        for read in (read_parquet, lambda path: rows_of(path.parent, path.stem, {"subscriber": "int64"})):
             with pytest.raises(InputError, match=r"rings\.parquet.*damaged"):
                 read(file)
 

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from pyarrow import parquet
 
 from workloads.cli.stats import stats
 from workloads.files.manifest import begin_manifest, write_manifest
-from workloads.statistics import per_run
 from workloads.statistics.intervals import means_over_runs, values_by_run
-
-if TYPE_CHECKING:
-    pass
 
 
 @pytest.fixture
@@ -59,31 +53,9 @@ def test_the_command_needs_no_spark_and_prints_json(runs: Path, tmp_path: Path) 
     ]  # fmt: skip
 
 
-def test_tables_of_runs_are_averaged_by_a_column(runs: Path, tmp_path: Path) -> None:
-    files = sorted(str(file) for file in runs.glob("*/rings.parquet"))
-    out = str(tmp_path / "s")
-    result = CliRunner().invoke(stats, [*files, "--by", "cycle", "--metric", "complete", "--out", out])
-    assert result.exit_code == 0, result.output
-    table = parquet.read_table(tmp_path / "s" / "runs.parquet").to_pandas()
-    expected = np.mean([parquet.read_table(file)["complete"].to_numpy() for file in files], axis=0)
-    assert np.allclose(table["mean"], expected)
-    one = CliRunner().invoke(stats, [files[0], "--by", "cycle", "--metric", "complete", "--out", out])
-    assert one.exit_code == 0, one.output
-
-
 def test_every_run_counts_once_however_many_rows_it_has() -> None:
     frame = pd.DataFrame({"run": ["a", "a", "a", "b"], "x": [1.0, 1.0, 1.0, 3.0]})
     assert means_over_runs(values_by_run(frame, [], ["x"]), [])["mean"].to_pylist() == [2.0]
-
-
-def test_the_rows_of_a_run_may_be_in_several_files(tmp_path: Path) -> None:
-    for name, rows in {
-        "a": {"run": ["x", "x", "y"], "v": [1.0, 1.0, 5.0]},
-        "b": {"run": ["x"], "v": [4.0]},
-    }.items():
-        pd.DataFrame(rows).to_parquet(tmp_path / f"{name}.parquet")
-    values = per_run.values_of_tables(sorted(tmp_path.glob("*.parquet")), [], ["v"])
-    assert dict(zip(values["run"], values["value"], strict=True)) == {"x": 2.0, "y": 5.0}
 
 
 def test_rings_of_one_length_have_hops_and_no_law(runs: Path, tmp_path: Path) -> None:

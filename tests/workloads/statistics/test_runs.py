@@ -16,13 +16,11 @@ from scipy import stats
 
 from sub2sub.errors import InputError
 from workloads.statistics.intervals import means_over_runs, values_by_run
-from workloads.statistics.per_run import values_of_tables
 from workloads.statistics.run_folders import find_runs, grouped
 from workloads.statistics.runs import (
     describe_runs,
     write_run_statistics,
     write_sweep_statistics,
-    write_table_statistics,
 )
 from workloads.sweeps.sweep import Sweep, sweep
 
@@ -75,16 +73,14 @@ def cell(table: pa.Table, **keys: object) -> tuple[float, float, float]:
     return row["mean"], row["low"], row["high"]
 
 
-def test_means_over_runs_have_students_interval(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    values = rng.normal(10, 2, (6, 2))
-    files = []
+def test_means_over_runs_have_students_interval() -> None:
+    values = np.random.default_rng(1).normal(10, 2, (6, 2))
+    runs = []
     for run, (first, second) in enumerate(values):
-        files.append(tmp_path / f"run {run}.parquet")
         # Two rows of cycle 1 in each run count as one observation.
         rows = {"cycle": [0, 1, 1], "its.hits": [first, second - 1, second + 1], "spam": [0, 0, None]}
-        parquet.write_table(pa.table(rows), files[-1])
-    by_run = values_of_tables(files, ["cycle"], ["its.hits", "spam"])
+        runs.append(pd.DataFrame(rows).assign(run=run))
+    by_run = values_by_run(pd.concat(runs), ["cycle"], ["its.hits", "spam"])
     table = means_over_runs(by_run, ["cycle"]).to_pylist()
     assert [(row["cycle"], row["metric"], row["runs"]) for row in table] == [
         (0, "its.hits", 6), (0, "spam", 6), (1, "its.hits", 6), (1, "spam", 6),
@@ -92,12 +88,8 @@ def test_means_over_runs_have_students_interval(tmp_path: Path) -> None:
     for row, sample in zip((table[0], table[2]), values.T, strict=True):
         assert (row["mean"], row["low"], row["high"]) == pytest.approx(by_scipy(sample))
         assert (row["least"], row["greatest"]) == pytest.approx((sample.min(), sample.max()))
-    single = means_over_runs(values_of_tables(files[:1], [], ["its.hits"]), []).to_pylist()
+    single = means_over_runs(values_by_run(runs[0], [], ["its.hits"]), []).to_pylist()
     assert (single[0]["runs"], single[0]["low"], single[0]["high"]) == (1, None, None)
-    with pytest.raises(InputError, match=r"no column 'hops': expected one of cycle, its\.hits, spam"):
-        values_of_tables(files, ["cycle"], ["hops"])
-    out = write_table_statistics(files, ["cycle"], ["spam"], tmp_path / "out")
-    assert "| 1 | spam | 6 |" in (out / "statistics.md").read_text()
 
 
 def test_intervals_stay_within_what_a_quantity_can_be() -> None:
