@@ -79,12 +79,12 @@ bench-compare: $(READY)
 
 # Kernels are not seen by coverage once they are compiled.
 coverage: $(READY)
-	NUMBA_DISABLE_JIT=1 "$(BIN)/python" -W ignore::RuntimeWarning -m coverage run --source=sub2sub,hierarchy tests/sub2sub/kernels/tour.py
+	NUMBA_DISABLE_JIT=1 "$(BIN)/python" -W ignore::RuntimeWarning -m coverage run --source=sub2sub,hierarchy -m tests.sub2sub.kernels.tour
 	"$(BIN)/python" -m coverage report --sort=cover
 
 # Kernels take an index as it is; these are compiled anew, with the question whether it is inside.
 check-indices: $(READY)
-	SUB2SUB_CHECK_INDICES=1 "$(BIN)/python" tests/sub2sub/kernels/tour.py
+	SUB2SUB_CHECK_INDICES=1 "$(BIN)/python" -m tests.sub2sub.kernels.tour
 
 format: $(READY)
 	"$(BIN)/ruff" check --fix-only .

@@ -6,6 +6,8 @@ import logging
 
 from hypothesis import settings
 
+import tests.sub2sub.kernels.uncompiled  # noqa: F401
+
 settings.register_profile("sub2sub", deadline=None)
 settings.load_profile("sub2sub")
 

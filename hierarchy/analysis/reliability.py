@@ -11,14 +11,14 @@ Interpretations
   which the conditions of Section 4.5.2 (`hierarchy.analysis.tuning`) are based.
 - Equation 6 has the mean number of upward messages in the exponent. The number varies, so the real pit is
   smaller: 0.958 instead of 0.99992 with the paper's settings. `propagation_exact` treats it as random.
-- The paper ignores loss within communities. `effective_c` includes it: of ln n + c messages a share p
-  arrives, so the effective c is p (ln n + c) - ln n.
+- The paper ignores loss within communities. If a share p of the ln n + c messages arrives, the c that counts
+  is p (ln n + c) - ln n.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log, prod
+from math import exp, prod
 
 from hierarchy.analysis.domain import Values, check, check_upward, per_level
 
@@ -38,73 +38,13 @@ def gossip(c: float) -> float:
 broadcast = gossip  # gossip broadcast (a)
 
 
-def effective_c(n: float, targets: float, p_success: float) -> float:
-    """The effective c of `targets` messages in a community of n, if a share p_success of them arrives.
-
-    Examples
-    --------
-    >>> round(effective_c(1000, targets=11, p_success=0.85), 2)
-    2.44
-    """
-    check("size", n=n)
-    check("not negative", targets=targets)
-    check("probability", p_success=p_success)
-    return targets * p_success - log(n)
-
-
-def infected_proportion(targets: float) -> float:
-    """Share of a large community that an event reaches, pi: the positive root of pi = 1 - exp(-targets pi).
-
-    Zero if `targets` is at most 1.
-
-    Examples
-    --------
-    >>> round(infected_proportion(2), 4), infected_proportion(1)
-    (0.7968, 0.0)
-    """
-    check("not negative", targets=targets)
-    if targets <= 1:
-        return 0.0
-    low, high = 1e-12, 1.0
-    for _ in range(100):  # bisection: 1 - exp(-targets pi) - pi has one root above 0
-        middle = (low + high) / 2
-        if 1 - exp(-targets * middle) > middle:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-def propagation(
-    n: float, p_sel: float, p_a: float, z: float, p_success: float, proportion: float = 1.0
-) -> float:
-    """Probability pit that an event gets to the super-community (Equation 6).
-
-    Parameters
-    ----------
-    n, p_sel, p_a, z : float
-        Size of the community and its settings.
-    p_success : float
-        Probability that a message arrives at a live process.
-    proportion : float
-        Share of the community that has the event, pi.
-
-    Examples
-    --------
-    >>> round(propagation(1000, 0.005, 1 / 3, 3, 0.85), 5)
-    0.99992
-    """
-    check_upward(n, z, p_sel=p_sel, p_a=p_a, p_success=p_success, proportion=proportion)
-    return 1 - float((1 - p_success) ** (n * p_sel * proportion * p_a * z))
-
-
 def propagation_exact(
     n: float, p_sel: float, p_a: float, z: int, p_success: float, proportion: float = 1.0
 ) -> float:
-    """The same probability with a random number of upward messages instead of its mean.
+    """Probability pit that an event gets to the super-community (Equation 6).
 
-    Each of the n pi members that have the event passes it upward if it acts as a link and at least one of its
-    z entries is chosen and reached, all independently.
+    The number of messages is random here, not its mean: each of the n pi members that have the event passes
+    it upward if it acts as a link and at least one of its z entries is chosen and reached, independently.
 
     Examples
     --------

@@ -66,20 +66,6 @@ def camcast(
     return inside + sum(upward(n, *row) for n, *row in list(zip(sizes, *columns, strict=True))[:-1])
 
 
-def camcast_bound(levels: int, largest: float, c: float, z: float) -> float:
-    """Upper bound x N_max ln N_max (1 + c_max + z_max) (Equation 3); needs N_max > e to bound anything.
-
-    Examples
-    --------
-    >>> round(camcast_bound(3, 1000, c=5, z=3))
-    186509
-    """
-    check("count", levels=levels, z=z)
-    check("not negative", c=c)
-    check("size", largest=largest - 2)  # ln N has to be at least 1
-    return levels * largest * log(largest) * (1 + c + z)
-
-
 def multicast(sizes: Sequence[float], c: Values) -> float:
     """Gossip multicast (b): the sum of N (ln N + c) over the path (Equation 4).
 

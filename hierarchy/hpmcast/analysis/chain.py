@@ -95,34 +95,6 @@ def _check(n: int, reach: float) -> None:
         raise InputError(f"reach: expected a probability, got {reach}")
 
 
-def transition_matrix(n: int, reach: float) -> NDArray[np.float64]:
-    """p(j, k): from j infected participants to k in one round (equations 2 and 7).
-
-    Parameters
-    ----------
-    n : int
-        Participants; interested ones for pmcast.
-    reach : float
-        `reach_probability`.
-
-    Returns
-    -------
-    (n + 1, n + 1) float64
-        Indices are numbers of infected participants, from 0.
-
-    Examples
-    --------
-    >>> transition_matrix(3, 0.5)[1].round(6).tolist()
-    [0.0, 0.25, 0.5, 0.25]
-    """
-    _check(n, reach)
-    logs, row = log_factorials(n), np.empty(n + 1)
-    matrix = np.zeros((n + 1, n + 1))
-    for j in range(n + 1):
-        _step(np.eye(1, n + 1, j)[0], reach, logs, matrix[j], row)
-    return matrix
-
-
 def infected_distribution(n: int, reach: float, rounds: int, initial: int = 1) -> NDArray[np.float64]:
     """P[s(t) = k] for t = 0, ..., rounds: how many are infected (equations 3 and 8).
 

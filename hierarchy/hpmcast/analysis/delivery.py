@@ -1,4 +1,4 @@
-"""Expected delivery in a regular hierarchy (hpmcast, Sections 5.2.3 and 5.2.4, equations 22 to 27).
+"""Expected delivery in a regular hierarchy (hpmcast, Section 5.2, equations 14 to 19 and 22 to 27).
 
 At each level, the chain gives the expected share of interested delegates that gossip infects. An entity (a
 subsystem with its R delegates; at level 1 a participant) is infected if one of them is, and only infected
@@ -20,19 +20,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hierarchy.hpmcast.analysis.chain import (
-    binomials,
     expected_infected,
     expected_rounds,
-    log_factorials,
     reach_probability,
 )
-from hierarchy.hpmcast.analysis.sizes import interest_probability, level_view_size
-from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.errors import InputError
+
+
+def interest_probability(p: float, participants: float) -> float:
+    """Probability that at least one participant is interested, each with probability p (equations 14, 19).
+
+    For the entries of a view of level i in a regular hierarchy, `participants` is a ** (i - 1).
+
+    Examples
+    --------
+    >>> interest_probability(0.5, 2)
+    0.75
+    """
+    return float(1 - (1 - p) ** participants)
+
+
+def level_view_size(a: float, level: int, redundancy: int) -> float:
+    """Entries of a view, m(i) (equation 17).
+
+    Examples
+    --------
+    >>> level_view_size(22, 3, 3), level_view_size(22, 1, 3)
+    (66, 22)
+    """
+    return redundancy * a if level > 1 else a
 
 
 @dataclass(frozen=True)
@@ -115,35 +132,3 @@ def expected_delivery(system: Regular, initial: int = 1, conditional: bool = Tru
             entities /= system.share(level + 1)
         infected *= entity_infection(system, level, initial if level < system.levels else 1) * entities
     return float(infected / (system.a**system.levels * system.p))
-
-
-@kernel
-def _mix(above, entities, infection, logs, out, row):
-    """Equations 24 and 25: add up binomials over the number of infected entities above."""
-    out[:] = 0.0
-    for j in range(above.shape[0]):
-        if above[j] > 0.0:
-            trials = min(np.int64(np.round(j * entities)), out.shape[0] - 1)
-            binomials(trials, infection, logs, row)
-            for k in range(trials + 1):
-                out[k] += above[j] * row[k]
-
-
-def infected_entities(system: Regular, initial: int = 1) -> list[NDArray[np.float64]]:
-    """P[g(i) = k]: how many entities of a level are infected, highest level first (equations 24 and 25).
-
-    Examples
-    --------
-    >>> [float(chance.sum().round(6)) for chance in infected_entities(Regular(5, 2, 2, 3, p=0.5))]
-    [1.0, 1.0]
-    """
-    chances, above = [], np.array([0.0, 1.0])
-    for level in range(system.levels, 0, -1):
-        entities = system.a * system.share(level) / system.share(level + 1)
-        most = int(np.ceil((len(above) - 1) * entities))
-        out = np.empty(most + 1)
-        infection = entity_infection(system, level, initial if level < system.levels else 1)
-        _mix(above, entities, infection, log_factorials(most), out, np.empty(most + 1))
-        chances.append(out)
-        above = out
-    return chances

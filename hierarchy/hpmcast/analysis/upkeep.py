@@ -13,26 +13,15 @@ from math import log, sqrt
 from sub2sub.errors import InputError
 
 
-def view_size_slope(n: float, levels: float, redundancy: int) -> float:
-    """dm/dl for m = R l n^(1/l) (equations 29 and 30): negative below log n.
+def view_size(a: float, levels: float, redundancy: int) -> float:
+    """Entries of all views of a participant, m = R a (l - 1) + a (equation 18); l need not be whole.
 
     Examples
     --------
-    >>> view_size_slope(10648, 3, redundancy=3) < 0 < view_size_slope(10648, 10, redundancy=3)
-    True
+    >>> view_size(22, 3, 3)
+    154
     """
-    return float(redundancy * n ** (1 / levels) * (1 - log(n) / levels))
-
-
-def view_size_curvature(n: float, levels: float, redundancy: int) -> float:
-    """The second derivative, positive: the point of slope 0 is a minimum (equation 31).
-
-    Examples
-    --------
-    >>> view_size_curvature(10648, 9.27, redundancy=3) > 0
-    True
-    """
-    return float(redundancy * n ** (1 / levels) * log(n) ** 2 / levels**3)
+    return redundancy * a * (levels - 1) + a
 
 
 def best_depth(n: float, redundancy: int | None = None) -> float:
@@ -68,17 +57,6 @@ def delegates_of_level(a: float, levels: int, redundancy: int, level: int) -> fl
     chosen = redundancy * (a - 1) if level > 1 else a - redundancy
     members: float = chosen * a ** (levels - max(level, 1))
     return members
-
-
-def informed_of_level(a: int, level: int) -> int:
-    """u(i): participants that know a participant of highest level i and must learn its failure (equation 34).
-
-    Examples
-    --------
-    >>> informed_of_level(22, 2)
-    483
-    """
-    return int(a**level - 1)
 
 
 def mean_updates(a: int, levels: int, redundancy: int) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import e, log
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,20 +15,13 @@ from hierarchy.hpmcast.analysis import (
     entity_infection,
     expected_delivery,
     expected_infected,
-    expected_rounds,
     infected_distribution,
-    infected_entities,
-    informed_of_level,
     mean_level,
     mean_level_estimate,
     mean_updates,
     reach_probability,
     rounds_to_everybody,
-    total_rounds,
-    transition_matrix,
     view_size,
-    view_size_curvature,
-    view_size_slope,
 )
 from sub2sub.errors import InputError
 
@@ -38,10 +29,11 @@ from sub2sub.errors import InputError
 @settings(max_examples=30, deadline=None)
 @given(n=st.integers(1, 60), fanout=st.integers(1, 5), loss=st.floats(0, 0.9))
 def test_the_chain_is_a_chain(n, fanout, loss):
-    matrix = transition_matrix(n, reach_probability(n, fanout, loss))
+    reach = reach_probability(n, fanout, loss)
+    matrix = np.array([infected_distribution(n, reach, rounds=1, initial=j)[1] for j in range(n + 1)])
     assert np.allclose(matrix.sum(axis=1), 1)
     assert (np.tril(matrix, -1) == 0).all()
-    chances = infected_distribution(n, reach_probability(n, fanout, loss), rounds=4)
+    chances = infected_distribution(n, reach, rounds=4)
     assert np.allclose(chances[4], np.linalg.matrix_power(matrix, 4)[1], atol=1e-12)
 
 
@@ -49,11 +41,11 @@ def test_a_transition_is_equation_2_term_by_term():
     from math import comb
 
     n, q = 7, 1 - reach_probability(7, 2)
-    matrix = transition_matrix(n, 1 - q)
     for j in range(1, n + 1):
+        after = infected_distribution(n, 1 - q, rounds=1, initial=j)[1]
         for k in range(j, n + 1):
             expected = comb(n - j, k - j) * (1 - q**j) ** (k - j) * q ** (j * (n - k))
-            assert matrix[j, k] == pytest.approx(expected, abs=1e-12)
+            assert after[k] == pytest.approx(expected, abs=1e-12)
 
 
 def test_rounds_to_everybody_is_a_mean_over_the_chain():
@@ -75,19 +67,13 @@ def test_the_chain_follows_simulated_gossip_from_below():
 
 
 @settings(max_examples=50)
-@given(a=st.integers(2, 50), levels=st.integers(1, 5), redundancy=st.integers(1, 4), fanout=st.integers(1, 6))
-def test_a_broadcast_takes_the_same_rounds_whatever_the_depth(a, levels, redundancy, fanout):
-    deep = total_rounds(a, levels, redundancy, fanout, p=1.0, loss=0.1, crash=0.05)
-    assert deep == pytest.approx(expected_rounds(a**levels, fanout, loss=0.1, crash=0.05))
-
-
-@settings(max_examples=50)
 @given(a=st.integers(4, 50), levels=st.integers(1, 5), redundancy=st.integers(1, 4))
 def test_updates_after_a_failure_add_up(a, levels, redundancy):
     numbers = range(1, levels + 1)
     members = [delegates_of_level(a, levels, redundancy, i) for i in numbers]
     assert sum(members) == a**levels
-    updates = sum(d * informed_of_level(a, i) for d, i in zip(members, numbers, strict=True)) / a**levels
+    # a^i - 1 participants know one of highest level i, and must learn its failure (equation 34).
+    updates = sum(d * (a**i - 1) for d, i in zip(members, numbers, strict=True)) / a**levels
     assert updates == pytest.approx(mean_updates(a, levels, redundancy) if levels > 1 else a - 1)
 
 
@@ -104,8 +90,6 @@ def test_the_best_depth_is_where_views_are_smallest(redundancy):
     depths = np.linspace(2, 25, 4000)
     sizes = [view_size(n ** (1 / depth), depth, redundancy) for depth in depths]
     assert depths[np.argmin(sizes)] == pytest.approx(best_depth(n, redundancy), abs=0.02)
-    assert view_size_slope(n, best_depth(n), redundancy) == pytest.approx(0, abs=1e-9)
-    assert view_size_curvature(n, log(n), redundancy) == pytest.approx(redundancy * e / log(n))
 
 
 def test_the_mean_level_rises_with_the_depth_and_its_estimate_with_it():
@@ -127,14 +111,6 @@ def test_simulated_delivery_lies_above_the_pessimistic_equation_and_near_that_wi
     assert simulated == pytest.approx(expected_delivery(system, initial=3), abs=0.01)
 
 
-@pytest.mark.parametrize("p", [0.2, 0.6, 1.0])
-def test_expected_delivery_is_the_mean_of_the_distribution(p):
-    system = Regular(a=22, levels=3, redundancy=3, fanout=2, p=p)
-    infected = infected_entities(system)[-1]
-    mean = infected @ np.arange(len(infected)) / (22**3 * p)
-    assert mean == pytest.approx(expected_delivery(system), rel=0.02)
-
-
 def test_the_printed_form_loses_the_interested_share_of_every_level():
     system = Regular(a=10, levels=2, redundancy=3, fanout=4, p=0.1, c=5)
     assert expected_delivery(system, conditional=False) == pytest.approx(
@@ -152,7 +128,7 @@ def test_what_is_no_system_is_refused():
     with pytest.raises(InputError, match="p: expected a probability above 0"):
         Regular(22, 3, 3, 2, p=0)
     with pytest.raises(InputError, match="n: expected at least 1 participant"):
-        transition_matrix(0, 0.5)
+        infected_distribution(0, 0.5, rounds=1)
     with pytest.raises(InputError, match="reach: expected a probability above 0"):
         rounds_to_everybody(5, 0.0)
     with pytest.raises(InputError, match="n: expected a system large enough"):

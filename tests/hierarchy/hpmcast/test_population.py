@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.hpmcast import AddressSpace, Population, exact_knowledge
-from hierarchy.hpmcast.analysis import known_participants, represented
 from sub2sub.errors import InputError
 from tests.hierarchy.hpmcast.reference import view
 
@@ -42,19 +41,11 @@ def test_views_hold_who_the_paper_says_a_participant_knows(space, seed, share, r
     views = exact_knowledge(population, Condensation(redundancy=redundancy)).views()
     addresses = population.addresses.tolist()
     for x in range(0, n, 7):
-        known = 0
         for level in range(1, space.levels + 1):
             row = views.row[level - 1, x]
             entries = views.entry[views.start[row] : views.start[row + 1]].tolist()
             assert entries == [y for line in view(space, addresses, x, level, redundancy) for y in line]
             assert views.position[level - 1, x] == (entries.index(x) if x in entries else -1)
-            known += len(entries)
-        assert known == known_participants(population, x, redundancy)
-
-
-def test_a_delegate_represents_everybody_in_its_subsystem():
-    population = Population.at(AddressSpace((3, 3)), [0, 1, 4, 8, 7, 6])
-    assert [represented(population, x, level=1) for x in range(6)] == [2, 2, 1, 3, 3, 3]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[3]
 
 def test_interpreted_kernels_compute_what_compiled_ones_do() -> None:
     run = subprocess.run(
-        [sys.executable, "-W", "ignore::RuntimeWarning", "tests/sub2sub/kernels/tour.py", "--short"],
+        [sys.executable, "-W", "ignore::RuntimeWarning", "-m", "tests.sub2sub.kernels.tour", "--short"],
         cwd=ROOT,
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
         capture_output=True,

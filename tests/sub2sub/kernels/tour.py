@@ -1,7 +1,7 @@
 """A tour through all kernels in a world of few peers, for runs without compilation.
 
-    python tests/sub2sub/kernels/tour.py             prints a digest of everything computed
-    python tests/sub2sub/kernels/tour.py --short     of some of it, as test_interpreted.py does
+    python -m tests.sub2sub.kernels.tour             prints a digest of everything computed
+    python -m tests.sub2sub.kernels.tour --short     of some of it, as test_interpreted.py does
     make coverage                           which lines of the kernels that takes
 
 numba's code is invisible to coverage; without compilation (NUMBA_DISABLE_JIT=1) the same functions run as
@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+import tests.sub2sub.kernels.uncompiled  # noqa: F401 - before any kernel
 from hierarchy.camcast import Communities, TopicSettings, parameters
 from hierarchy.camcast import disseminate as camcast
 from hierarchy.compiled.camcast.tables import StaticTables, thin

@@ -100,7 +100,10 @@ def digest_of_a_run() -> str:
 
 
 def test_interpreted_kernels_do_what_compiled_ones_do() -> None:
-    code = "from tests.sub2sub.overlay.test_views import digest_of_a_run; print(digest_of_a_run())"
+    code = (
+        "import tests.sub2sub.kernels.uncompiled;"
+        "from tests.sub2sub.overlay.test_views import digest_of_a_run; print(digest_of_a_run())"
+    )
     run = subprocess.run(
         [sys.executable, "-W", "ignore::RuntimeWarning", "-c", code],
         cwd=ROOT,

@@ -11,6 +11,7 @@ import pytest
 LIFE = """
 import hashlib, sys
 import numpy as np
+import tests.sub2sub.kernels.uncompiled
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
 

@@ -1,14 +1,17 @@
-"""Vectors as short NumPy arrays: the same operations for kernels that run uncompiled, one by one to be read.
+"""Vectors of uncompiled kernels: short NumPy arrays, and each operation a line or two that says what it does.
 
-`sub2sub.compiled.machinery.simd` says what they are for; a test compares these with the compiled ones.
+`import tests.sub2sub.kernels.uncompiled`, before any kernel, puts these in the place of
+`sub2sub.compiled.machinery.simd` where numba compiles nothing (NUMBA_DISABLE_JIT=1).
 """
 
 from __future__ import annotations
 
 import operator
+import sys
 from typing import Any
 
 import numpy as np
+from numba import config
 
 from sub2sub.compiled.common.memory import LANES32, LINE
 
@@ -132,3 +135,7 @@ def popcount(mask: int) -> int:
 
 def prefetch(array: Any, start: int) -> None:
     """Begin to load an item that will be needed soon: a hint, harmless if out of range."""
+
+
+if config.DISABLE_JIT:
+    sys.modules["sub2sub.compiled.machinery.simd"] = sys.modules[__name__]
