@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from hierarchy.camcast import Communities, Tables
-from hierarchy.membership import Membership, SemiStructured, Structured, Unstructured
+from hierarchy.membership import MembershipService, SemiStructured, Structured, Unstructured
 from sub2sub.compiled.common.network import Network
 from tests.hierarchy.live.swarm import Swarm
 
@@ -46,7 +46,7 @@ def follow(
     """Components after each cycle since the last join."""
     group = Communities.chain(*sizes)
     n = len(group)
-    membership: Membership = KINDS[kind](group.tree, group.topic, seed)
+    membership: MembershipService = KINDS[kind](group.tree, group.topic, seed)
     network = Network(np.zeros(n, np.uint8), np.zeros(n, np.uint8), loss)
     order, cycle = np.random.default_rng(seed).permutation(n), 0
     for peers in np.split(order, 1 if at_once else n):

@@ -1,8 +1,8 @@
 from hierarchy.camcast.communities import Communities as Communities
 from hierarchy.camcast.communities import populated_supertopics as populated_supertopics
 from hierarchy.camcast.community import Community as Community
+from hierarchy.camcast.community import CommunityEvent as CommunityEvent
 from hierarchy.camcast.community import CommunityManager as CommunityManager
-from hierarchy.camcast.community import Event as Event
 from hierarchy.camcast.community import Subscriber as Subscriber
 from hierarchy.camcast.community import Transport as Transport
 from hierarchy.camcast.settings import MemberParameters as MemberParameters

@@ -18,7 +18,7 @@ from sub2sub.peers.descriptors import MAX_DATA
 
 
 @dataclass(frozen=True)
-class Event:
+class CommunityEvent:
     """An event as a subscriber receives it.
 
     Attributes
@@ -43,7 +43,7 @@ class Event:
 
 
 LOG = logging.getLogger(__name__)
-Subscriber = Callable[[Event], None]
+Subscriber = Callable[[CommunityEvent], None]
 
 
 @runtime_checkable
@@ -234,7 +234,7 @@ class Community:
         if not self.is_member:
             self._transport.leave(self.process, self.topic)
 
-    def _deliver(self, event: Event) -> None:
+    def _deliver(self, event: CommunityEvent) -> None:
         for subscriber in list(self._subscribers):
             try:
                 subscriber(event)

@@ -96,14 +96,14 @@ def parameters(
     )
 
 
-def select(
+def link_probabilities(
     sizes: NDArray[np.float64], topic: NDArray[np.int32], own: Sequence[TopicSettings]
 ) -> NDArray[np.float64]:
     """p_sel of each member, given its estimate of the size of its community.
 
     Examples
     --------
-    >>> select(np.array([2.0, 50.0]), np.array([0, 0]), [TopicSettings(g=5)])
+    >>> link_probabilities(np.array([2.0, 50.0]), np.array([0, 0]), [TopicSettings(g=5)])
     array([1. , 0.1])
     """
     fixed = np.array([np.nan if s.p_sel is None else s.p_sel for s in own])[topic]
@@ -132,5 +132,5 @@ def member_parameters(
     targets = np.log(np.maximum(sizes, 1.0)) + c
     fanout = np.maximum(1, np.where(up, np.ceil(targets), np.floor(targets))).astype(np.int32)
     return MemberParameters(
-        fanout, select(sizes, topic, own), np.array([s.forward for s in own])[topic], topics
+        fanout, link_probabilities(sizes, topic, own), np.array([s.forward for s in own])[topic], topics
     )

@@ -36,7 +36,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.compiled.common.trace import Trace
-from hierarchy.hpmcast.gossiping import Audience, Buffers, Counts, Rules, World, enter, gossip, publish
+from hierarchy.hpmcast.gossiping import (
+    Buffers,
+    GossipCounts,
+    GossipRules,
+    GossipWorld,
+    Interested,
+    enter,
+    gossip,
+    publish,
+)
 from hierarchy.hpmcast.views import Views
 from hierarchy.peers.settings import Gossip
 from sub2sub.compiled.common.network import Network
@@ -204,18 +213,18 @@ def disseminate(
     network = Network.whole(n) if network is None else network
     if not 0 <= publisher < n or not network.alive[publisher]:
         raise InputError(f"publisher: expected a live participant from 0 to {n - 1}, got {publisher}")
-    audience = Audience(np.empty(len(views.entry), np.uint8), np.empty(len(views.lines), np.float64))
+    audience = Interested(np.empty(len(views.entry), np.uint8), np.empty(len(views.lines), np.float64))
     _audience(views.start, views.line, hit, settings.audience, audience.wanted, audience.share)
     if shares is not None:
         audience.share[views.row] = np.asarray(shares, np.float64)[:, None]
     if settings.lowest[1] > 1:
         audience.share[np.unique(views.row[0])] /= settings.lowest[1]
     clock = Clock.of(network.timing, np.arange(n) if places is None else places)
-    world = World(views, Rules.of(settings), audience, network.faults(), clock)
+    world = GossipWorld(views, GossipRules.of(settings), audience, network.faults(), clock)
     key = cycle_key(seed, STREAM, event)
 
     def run(arrivals: int) -> Multicast:
-        counts = Counts.zero(n, len(views.row), arrivals)
+        counts = GossipCounts.zero(n, len(views.row), arrivals)
         agenda = new_agenda(2 * n if clock.timed else 0, clock)
         follow = _spread_in_time if clock.timed else _spread
         rounds = follow(world, publisher, key, Buffers.empty(n, settings.fanout), agenda, counts)

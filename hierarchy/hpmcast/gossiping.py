@@ -47,7 +47,7 @@ def pittel_rounds(size, fanout, loss, crash, constant):
     return np.log(size) * (1.0 / reached + 1.0 / np.log(reached + 1.0)) + constant
 
 
-class Rules(NamedTuple):
+class GossipRules(NamedTuple):
     """Settings of dissemination (`Gossip`) as numbers."""
 
     fanout: int
@@ -60,14 +60,14 @@ class Rules(NamedTuple):
     lowest: float  # factor on the size of a view of level 1
 
     @classmethod
-    def of(cls, settings: Gossip) -> Rules:
+    def of(cls, settings: Gossip) -> GossipRules:
         """The settings, with floats: other types would be other kernels to compile."""
         s, (lowest, _) = settings, settings.lowest
         chances = float(s.constant), float(s.loss), float(s.crash)
         return cls(s.fanout, *chances, s.retries, s.reliable, s.adaptive, float(lowest))
 
 
-class Audience(NamedTuple):
+class Interested(NamedTuple):
     """The participants that an event is for, according to views."""
 
     wanted: NDArray[np.uint8]  # per entry: whether the event is sent to it
@@ -75,18 +75,18 @@ class Audience(NamedTuple):
 
 
 @by_reference
-class World(NamedTuple):
+class GossipWorld(NamedTuple):
     """Data that all participants share."""
 
     views: Views
-    rules: Rules
-    audience: Audience
+    rules: GossipRules
+    audience: Interested
     faults: Faults
     clock: Clock
 
 
 @by_reference
-class Counts(NamedTuple):
+class GossipCounts(NamedTuple):
     """Counts by participant and by level, and the messages that arrived."""
 
     first: NDArray[np.int32]
@@ -99,7 +99,7 @@ class Counts(NamedTuple):
     ends: NDArray[np.int64]  # arrivals so far
 
     @classmethod
-    def zero(cls, n: int, levels: int, arrivals: int) -> Counts:
+    def zero(cls, n: int, levels: int, arrivals: int) -> GossipCounts:
         """Counts of n participants before an event, with space for so many arrivals."""
         sent, received, filtered = np.zeros((3, n), np.int32)
         messages, matched = np.zeros((2, levels), np.int64)

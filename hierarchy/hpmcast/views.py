@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.hpmcast.membership.condensation import line_matches
-from hierarchy.hpmcast.membership.tables import Table
+from hierarchy.hpmcast.membership.tables import LineTables
 from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.geometry.boxes import points
 
@@ -93,7 +93,7 @@ class Knowledge:
         The attributes that filters of a level look at.
     """
 
-    tables: Sequence[Table]
+    tables: Sequence[LineTables]
     bounds: Sequence[NDArray[np.int64]]
     row: NDArray[np.int32]
     compared: NDArray[np.uint8]

@@ -31,8 +31,8 @@ from hierarchy.peers.pgrid import (
     Posting,
     Route,
     common_prefix,
-    entries,
     meet,
+    peers_in,
     random_place,
 )
 from hierarchy.peers.settings import PGridSettings
@@ -90,7 +90,7 @@ class Grid:
         me, them = self.peer, GridPeer.at(message.position, self.settings, DEPTH)
         if not self.placed or them.own.id == self.own.id:
             return
-        known = entries(me.acquaintances)
+        known = peers_in(me.acquaintances)
         passed_on = [known[dice.next_below(len(known))]] if known else []
         on_the_way = _on_the_way(them, me), _on_the_way(me, them)
         meet(them, me, dice, b_stays=bool(self._asked))
@@ -133,7 +133,7 @@ class Grid:
             other = GridPeer.at(message.position, self.settings, DEPTH)
             other.forget(self.own.id)
             self.peer.take_place(other, dice)
-            known = (each for row in other.references for each in entries(row))
+            known = (each for row in other.references for each in peers_in(row))
             self.peer.know([other.own, *known], dice)
             self.peer.hold(message.postings, cycle)
 
@@ -149,7 +149,11 @@ class Grid:
         """
         me = self.peer
         me.know(
-            [*entries(me.buddies), *(each for row in me.references[level:] for each in entries(row))], dice
+            [
+                *peers_in(me.buddies),
+                *(each for row in me.references[level:] for each in peers_in(row)),
+            ],
+            dice,
         )
         me.path, me.references = me.path[:level], me.references[:level]
         me.buddies = [None] * len(me.buddies)
@@ -198,7 +202,7 @@ class Grid:
         if message.wish == ANNOUNCE or (message.wish == ENTER and not known):
             posting = Posting(asker, self.settings.lease)
             me.hold([posting], cycle)
-            for buddy in entries(me.buddies):
+            for buddy in peers_in(me.buddies):
                 yield Send(buddy, Post((posting,)))
         yield Send(asker, Listed(number, known, tuple(some)))
 
@@ -213,4 +217,4 @@ class Grid:
 def _on_the_way(one: GridPeer, other: GridPeer) -> list[Contact]:
     """Those `one` refers to on the side of `other`: nearer to it than `one` is, perhaps its replicas."""
     place = common_prefix(one.path, other.path)
-    return entries(one.references[place]) if place < min(len(one.path), len(other.path)) else []
+    return peers_in(one.references[place]) if place < min(len(one.path), len(other.path)) else []

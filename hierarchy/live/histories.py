@@ -14,7 +14,7 @@ import random
 from collections.abc import Coroutine
 from typing import Any
 
-from hierarchy.camcast.community import Event
+from hierarchy.camcast.community import CommunityEvent
 from hierarchy.live.failures import MOST_UNSENT, SPACE
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
@@ -79,7 +79,7 @@ class Participating(Participant):
         """Enter the community of a topic."""
         heard: set[int] = set()
 
-        def note(event: Event) -> None:
+        def note(event: CommunityEvent) -> None:
             if event.id in heard:
                 self.history.violate(f"process {self.number} delivered an event twice")
             heard.add(event.id)

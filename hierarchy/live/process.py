@@ -29,7 +29,7 @@ from types import TracebackType
 from typing import ClassVar
 
 from hierarchy.camcast.community import (
-    Event,
+    CommunityEvent,
     Subscriber,
     check_callback,
     check_data,
@@ -226,7 +226,7 @@ class Process(Host):
         }
 
 
-Events = Inbox[Event]
+Events = Inbox[CommunityEvent]
 """One subscription to a community; made by `Community.subscribe`."""
 
 
@@ -337,7 +337,7 @@ class Community:
 
     def _deliver(self, event: m.Event) -> None:
         id = int.from_bytes(event.name, "big")
-        received = Event(event.topic, event.data, id, event.publisher, event.round)
+        received = CommunityEvent(event.topic, event.data, id, event.publisher, event.round)
         for events in list(self._subscribers):
             events.deliver(received)
 

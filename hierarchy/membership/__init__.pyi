@@ -3,7 +3,7 @@ from hierarchy.compiled.pgrid.layer import PGrid as PGrid
 from hierarchy.compiled.scamp.layer import Scamp as Scamp
 from hierarchy.membership.flooding import Flooding as Flooding
 from hierarchy.membership.gateways import Gateways as Gateways
-from hierarchy.membership.interface import Membership as Membership
+from hierarchy.membership.interface import MembershipService as MembershipService
 from hierarchy.membership.overlay import CommunityOverlay as CommunityOverlay
 from hierarchy.membership.semi_structured import OverlayFinder as OverlayFinder
 from hierarchy.membership.semi_structured import SemiStructured as SemiStructured

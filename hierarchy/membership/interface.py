@@ -20,7 +20,7 @@ from sub2sub.compiled.common.network import Network
 
 
 @runtime_checkable
-class Membership(Layer, Protocol):
+class MembershipService(Layer, Protocol):
     """A layer with the methods that CAMCAST needs.
 
     Attributes
@@ -60,7 +60,7 @@ class Membership(Layer, Protocol):
 
 
 def known_parameters(
-    membership: Membership, network: Network, settings: Settings | None, tree: TopicTree
+    membership: MembershipService, network: Network, settings: Settings | None, tree: TopicTree
 ) -> MemberParameters:
     """Dissemination parameters of each member, from its own estimates of sizes or from the true sizes."""
     sizes = membership.sizes()

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.camcast.communities import Communities
 from hierarchy.camcast.settings import Settings
 from hierarchy.compiled.camcast.dissemination import Spread, disseminate
-from hierarchy.membership.interface import Membership, known_parameters
+from hierarchy.membership.interface import MembershipService, known_parameters
 from hierarchy.membership.unstructured import Unstructured
 from hierarchy.topics import NestedRanges, TopicTree
 from hierarchy.topics.encoding import Added
@@ -63,7 +63,7 @@ class CommunityOverlay(Stack):
         topics: ArrayLike,
         seed: int,
         settings: Settings | None = None,
-        membership: Callable[[TopicTree, Any, int, Settings | None], Membership] = Unstructured,
+        membership: Callable[[TopicTree, Any, int, Settings | None], MembershipService] = Unstructured,
         spare: int = 0,
         ids: ArrayLike | None = None,
         hosts: ArrayLike | None = None,

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hierarchy.camcast.community import Event, Subscriber, check_callback, check_data, check_upward
+from hierarchy.camcast.community import CommunityEvent, Subscriber, check_callback, check_data, check_upward
 from hierarchy.camcast.settings import Settings
 from hierarchy.compiled.camcast.dissemination import disseminate
-from hierarchy.membership.interface import Membership, known_parameters
+from hierarchy.membership.interface import MembershipService, known_parameters
 from hierarchy.membership.unstructured import Unstructured
 from hierarchy.peers.settings import SENDING_TO_ALL
 from hierarchy.topics import TopicTree
@@ -54,7 +54,7 @@ class SimulatedTransport:
         seed: int,
         settings: Settings | None = None,
         capacity: int = 1000,
-        membership: Callable[[TopicTree, Any, int, Settings], Membership] = Unstructured,
+        membership: Callable[[TopicTree, Any, int, Settings], MembershipService] = Unstructured,
     ) -> None:
         if not isinstance(tree, TopicTree):
             raise InputError(f"tree: expected a TopicTree, got {tree!r}")
@@ -124,7 +124,7 @@ class SimulatedTransport:
         reached = np.flatnonzero(spread.trace.first >= 0)
         for other in reached[np.argsort(spread.trace.first[reached], kind="stable")]:
             _, deliver = self._owner[other]
-            deliver(Event(topic, data, number, process, int(spread.trace.first[other])))
+            deliver(CommunityEvent(topic, data, number, process, int(spread.trace.first[other])))
         return number
 
     def parents(self, topic: str) -> list[str]:

@@ -139,7 +139,7 @@ def common_prefix(a: str, b: str) -> int:
     return length
 
 
-def entries(row: Row) -> list[Contact]:
+def peers_in(row: Row) -> list[Contact]:
     """The peers in a row, in order."""
     return [each for each in row if each is not None]
 
@@ -151,7 +151,7 @@ def put(row: Row, peer: Contact, dice: Dice) -> None:
     --------
     >>> row = [None, Contact(2, "h", 2, ".a"), None]
     >>> put(row, Contact(2, "h", 2, ".a"), Dice(1))
-    >>> [each.id for each in entries(row)]
+    >>> [each.id for each in peers_in(row)]
     [2]
     """
     ids = [each and each.id for each in row]
@@ -190,7 +190,7 @@ class GridPeer:
     >>> one, two = (GridPeer(Contact(i, "h", i, ".a"), PGridSettings(replication=1), depth=4) for i in (1, 2))
     >>> meeting = meet(one, two, Dice(1))  # replicas of the root get to know each other
     >>> meeting = meet(one, two, Dice(1))  # and part
-    >>> one.path, two.path, [each.id for each in entries(two.references[0])]
+    >>> one.path, two.path, [each.id for each in peers_in(two.references[0])]
     ('0', '1', [1])
     """
 
@@ -218,8 +218,8 @@ class GridPeer:
             self.own,
             int(self.path.ljust(64, "0"), 2),
             len(self.path),
-            tuple(tuple(entries(row)) for row in self.references),
-            tuple(entries(self.buddies)),
+            tuple(tuple(peers_in(row)) for row in self.references),
+            tuple(peers_in(self.buddies)),
         )
 
     def belongs(self, key: str) -> bool:
@@ -228,7 +228,7 @@ class GridPeer:
 
     def ways(self, key: str, dice: Dice) -> Iterator[Contact]:
         """The peers that may take a request for a key, in random order: across the first bit that differs."""
-        left = entries(self.references[common_prefix(self.path, key)])
+        left = peers_in(self.references[common_prefix(self.path, key)])
         while left:
             yield left.pop(dice.next_below(len(left)))
 
@@ -252,8 +252,8 @@ class GridPeer:
                 _take_over(row, theirs, self, dice)
             _take_over(self.buddies, other.buddies, self, dice)
             return
-        kept = {each.id for each in entries(other.buddies)}
-        parted = [each for each in entries(self.buddies) if each.id not in kept]
+        kept = {each.id for each in peers_in(other.buddies)}
+        parted = [each for each in peers_in(self.buddies) if each.id not in kept]
         self.path, self.references, self.buddies = other.path, other.references, other.buddies
         self.know(parted, dice)
 
@@ -266,7 +266,7 @@ class GridPeer:
     def extend(self, bit: str, across: Contact, dice: Dice) -> None:
         """Append one bit to the path, with a first reference across it."""
         self.path += bit
-        for buddy in entries(self.buddies):  # whether one is still a replica is seen when they meet again
+        for buddy in peers_in(self.buddies):  # whether one is still a replica is seen when they meet again
             put(self.acquaintances, buddy, dice)
         self.buddies = [None] * len(self.buddies)
         self.references.append([None] * self.settings.references)
@@ -350,7 +350,7 @@ def meet(a: GridPeer, b: GridPeer, dice: Dice, b_stays: bool = False) -> Meeting
         _take_over(a.references[place], b.references[place], a, dice)
         _take_over(b.references[place], a.references[place], b, dice)
     a_ends, b_ends = len(a.path) == common, len(b.path) == common
-    crowded = 1 + max(len(entries(a.buddies)), len(entries(b.buddies))) >= 2 * a.settings.replication
+    crowded = 1 + max(len(peers_in(a.buddies)), len(peers_in(b.buddies))) >= 2 * a.settings.replication
     if a_ends and b_ends and common < a.depth and crowded and not b_stays:
         a.extend("0", b.own, dice)
         b.extend("1", a.own, dice)
@@ -382,7 +382,7 @@ def meet(a: GridPeer, b: GridPeer, dice: Dice, b_stays: bool = False) -> Meeting
 
 def _take_over(row: Row, other: Row, peer: GridPeer, dice: Dice) -> None:
     """Add what another peer knows at the same place."""
-    for each in entries(other):
+    for each in peers_in(other):
         if each.id != peer.own.id:
             put(row, each, dice)
 

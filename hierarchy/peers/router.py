@@ -38,7 +38,7 @@ from hierarchy.peers.tables import TablePeer, encloses, looseness
 from sub2sub.peers import forwarding
 from sub2sub.peers.descriptors import Coordinates, Descriptor
 from sub2sub.peers.draws import Dice, stream_number
-from sub2sub.peers.forwarding import Turn, Views
+from sub2sub.peers.forwarding import PeerLinks, Turn
 
 STREAM = stream_number("shared routing")
 OFFSET = 0  # draw of an event: where its points begin
@@ -47,7 +47,7 @@ UPWARD = 1 << 20  # first draw of a member for what it sends upward
 
 def forward(
     tables: TablePeer,
-    views: Views,
+    views: PeerLinks,
     point: Coordinates,
     came_from: Descriptor | None,
     route: CamcastRoute,
@@ -64,7 +64,8 @@ def forward(
     >>> own, equal, above = (Descriptor.half_open(k, (low,), (end,))
     ...                      for k, (low, end) in enumerate([(1.0, 5.0), (1.0, 5.0), (0.0, 9.0)]))
     >>> tables = TablePeer(own, TableSettings(), equals=[Link(equal, 0)], above=[Link(above, 0)])
-    >>> list(forward(tables, Views([], [], []), (1.0,), None, CamcastRoute(), Dice(1), 0, lambda *to: True))
+    >>> alone = PeerLinks([], [], [])
+    >>> list(forward(tables, alone, (1.0,), None, CamcastRoute(), Dice(1), 0, lambda *to: True))
     [1, 2]
     """
     last = None if came_from is None else came_from.id

@@ -16,7 +16,7 @@ from sub2sub.live import Node, Received, Tls
 from workloads.settings.models import table
 
 if TYPE_CHECKING:  # a node loads only what it is
-    from hierarchy.camcast.community import Event
+    from hierarchy.camcast.community import CommunityEvent
     from hierarchy.live import Community, Process
     from hierarchy.shared.live import SharedNode
 
@@ -52,7 +52,7 @@ def _of_range(event: Received) -> dict[str, Any]:
     return {"point": event.point, "data": event.data.decode(errors="replace"), "hops": event.hops}
 
 
-def _of_topic(event: Event) -> dict[str, Any]:
+def _of_topic(event: CommunityEvent) -> dict[str, Any]:
     return {"topic": event.topic, "data": event.data.decode(errors="replace"), "hops": event.round}
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sub2sub.compiled.common.views import FREE, peer_of
 from sub2sub.compiled.machinery.compilation import hot, kernel
 from sub2sub.compiled.ring.layer import Ring
-from sub2sub.compiled.ring.settings import StepSettings
+from sub2sub.compiled.ring.settings import RingStep
 from sub2sub.compiled.ring_views.pool import place_of
 from sub2sub.compiled.ring_views.scratch import new_scratch
 from sub2sub.compiled.ring_views.view import remove
@@ -52,7 +52,7 @@ def drop_ring_links(ring: Ring, pairs: ArrayLike, cycle: int) -> int:
             f"pairs row {bad[0]}: expected peers from 0 to {n - 1}, got {table[bad[0]].tolist()}"
         )
     scratch = new_scratch(ring.d, int(ring.pool.size.max()) + 2)
-    settings = StepSettings.of(ring.settings, cycle)
+    settings = RingStep.of(ring.settings, cycle)
     return int(_drop_all(ring.pool, ring.labels.boxes, table.astype(np.int64), settings, scratch))
 
 

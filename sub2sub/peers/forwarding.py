@@ -28,7 +28,7 @@ SHORTCUT, LOSS = 0, 1 << 32
 EventT = TypeVar("EventT", bound="Event")
 
 
-class Views(NamedTuple):
+class PeerLinks(NamedTuple):
     """The links of a peer; ring neighbours in the order of the ring, beginning with its successor."""
 
     near: Sequence[Descriptor]
@@ -90,7 +90,7 @@ class Turn:
 
 
 def forward(
-    views: Views,
+    views: PeerLinks,
     point: Coordinates,
     came_from: int | None,
     settings: DisseminationSettings,
@@ -116,12 +116,13 @@ def forward(
     --------
     >>> a, b, c = (Descriptor.of(id, [0.0], [1.0]) for id in (20, 30, 40))
     >>> two = DisseminationSettings(shortcuts=0)
-    >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer, waited: True))
+    >>> links = PeerLinks([], [], [a, b, c])
+    >>> sorted(forward(links, (0.5,), None, two, Dice(1), lambda peer, waited: True))
     [20, 40]
-    >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer, _: peer.id != 20))
+    >>> sorted(forward(links, (0.5,), None, two, Dice(1), lambda peer, _: peer.id != 20))
     [20, 30, 40]
     >>> answers = iter([None, True, True])  # the first message is lost, and sent again
-    >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer, _: next(answers)))
+    >>> sorted(forward(links, (0.5,), None, two, Dice(1), lambda peer, _: next(answers)))
     [20, 40]
     """
     turn = Turn(point, came_from, settings, send)
@@ -175,7 +176,7 @@ class Forwarder(Generic[EventT]):
     --------
     >>> from types import SimpleNamespace
     >>> a, b, c = (Descriptor.of(id, [0.0], [1.0]) for id in (20, 30, 40))
-    >>> views, forwarder = Views([], [], [a, b, c]), Forwarder(DisseminationSettings(shortcuts=0))
+    >>> views, forwarder = PeerLinks([], [], [a, b, c]), Forwarder(DisseminationSettings(shortcuts=0))
     >>> forwarder.is_new(b"event"), forwarder.is_new(b"event")
     (True, False)
     >>> event = SimpleNamespace(name=b"event", point=(0.5,), data=b"")
@@ -200,7 +201,7 @@ class Forwarder(Generic[EventT]):
         return True
 
     def begin(
-        self, event: EventT, came_from: int | None, views: Views, now: int, dice: Dice
+        self, event: EventT, came_from: int | None, views: PeerLinks, now: int, dice: Dice
     ) -> list[Descriptor]:
         """Forward a new event; the targets."""
         self.open[event.name] = Forwarding(event, came_from, dice)
@@ -217,7 +218,7 @@ class Forwarder(Generic[EventT]):
         self._close_if_done(name)
         return waited
 
-    def failed(self, name: bytes, at: int, views: Views, now: int) -> list[Descriptor]:
+    def failed(self, name: bytes, at: int, views: PeerLinks, now: int) -> list[Descriptor]:
         """Record that a peer did not take an event; the peers to which to send it instead."""
         forwarding = self.open.get(name)
         if forwarding is None or at not in forwarding.waiting:
@@ -235,7 +236,7 @@ class Forwarder(Generic[EventT]):
             if since < before
         ]
 
-    def _next(self, name: bytes, views: Views, now: int) -> list[Descriptor]:
+    def _next(self, name: bytes, views: PeerLinks, now: int) -> list[Descriptor]:
         each = self.open[name]
         chosen = forward(
             views,

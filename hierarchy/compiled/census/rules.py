@@ -73,17 +73,17 @@ def estimate(minima):
 
 
 @kernel
-def begin(counts, member, epoch, cycle, period):
+def begin_count(counts, member, epoch, cycle, period):
     """Enter a count; the one before ends, and is used by members that were in it for long enough."""
     if cycle - counts.begun[member] >= period // 2:
         counts.size[member] = estimate(counts.minima[member])
         counts.last[member] = counts.minima[member]
         counts.counted[member] = counts.epoch[member]
-    enter(counts, member, epoch, cycle)
+    enter_count(counts, member, epoch, cycle)
 
 
 @kernel
-def enter(counts, member, epoch, cycle):
+def enter_count(counts, member, epoch, cycle):
     """Draw the member's own numbers for a count."""
     counts.epoch[member], counts.begun[member] = epoch, cycle
     draws = peer_key(counts.key[member], epoch)
@@ -97,7 +97,7 @@ def enter_all(counts, members, cycle):
     for member in members:
         counts.size[member] = 0.0
         counts.counted[member] = counts.merged[member] = -1
-        enter(counts, member, 0, cycle)
+        enter_count(counts, member, 0, cycle)
 
 
 @kernel
@@ -106,14 +106,14 @@ def advance_all(counts, present, cycle, period):
     for member in range(len(present)):
         time = period // 2 if counts.epoch[member] == 0 else period
         if present[member] and cycle - counts.begun[member] >= time:
-            begin(counts, member, counts.epoch[member] + 1, cycle, period)
+            begin_count(counts, member, counts.epoch[member] + 1, cycle, period)
 
 
 @kernel
-def take(counts, member, sender, cycle, period):
+def take_tally(counts, member, sender, cycle, period):
     """Process a tally: enter a later count, keep the smaller numbers; a newcomer takes over the size."""
     if counts.epoch[sender] > counts.epoch[member]:
-        begin(counts, member, counts.epoch[sender], cycle, period)
+        begin_count(counts, member, counts.epoch[sender], cycle, period)
     if counts.epoch[sender] < counts.epoch[member]:
         return
     for i in range(counts.minima.shape[1]):
@@ -134,7 +134,7 @@ def tell_all(counts, topic_table, present, rules, cycle, channel, key):
         for _ in range(min(fan, known)):
             target = topic_table[member, below(next_bits(channel), known)]
             if send(channel, member, target) and present[target]:
-                take(counts, target, member, cycle, period)
+                take_tally(counts, target, member, cycle, period)
 
 
 @kernel
@@ -152,7 +152,7 @@ def choose_askers(counts, present, askers, key):
 
 
 @kernel
-def apart(epoch, minima, other_epoch, other_minima):
+def in_different_parts(epoch, minima, other_epoch, other_minima):
     """Whether two members with these minima of these counts are in different parts.
 
     Within one part, the numbers of counts differ by at most one. Minima of different counts do not tell.
@@ -171,7 +171,7 @@ def compare_all(counts, members, others, channel, key, is_apart):
     for i in range(len(members)):
         member, other = members[i], others[i]
         begin_turn(channel, peer_key(key, COMPARE), member)
-        is_apart[i] = ask(channel, member, other) and apart(
+        is_apart[i] = ask(channel, member, other) and in_different_parts(
             counts.counted[member], counts.last[member], counts.counted[other], counts.last[other]
         )
         if is_apart[i]:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.compiled.common.channel import WORD, Channel, Sent, channel_of
 from hierarchy.compiled.common.rows import named
-from hierarchy.compiled.scamp.rules import Rules, Views
+from hierarchy.compiled.scamp.rules import ScampRules, ScampViews
 from hierarchy.compiled.scamp.steps import (
     balance,
     beat,
@@ -62,7 +62,7 @@ class Scamp(LayerBase):
         self.seed = seed
         self.settings = settings or ScampSettings()
         capacity = 16
-        self.views = Views(
+        self.views = ScampViews(
             np.full((n, capacity), -1, np.int32),
             np.zeros(n, np.int32),
             np.zeros((n, capacity), np.int32),
@@ -151,7 +151,7 @@ class Scamp(LayerBase):
     ) -> None:
         """Serve members one after the other; widen the rows whenever the next might not fit."""
         s = self.settings
-        rules = Rules(s.c, s.lease, s.indirection, s.hop_limit, s.contact_first)
+        rules = ScampRules(s.c, s.lease, s.indirection, s.hop_limit, s.contact_first)
         done = 0
         while done < len(members):
             start = done

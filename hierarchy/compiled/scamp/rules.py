@@ -34,7 +34,7 @@ from sub2sub.compiled.common.randomness import below, unit
 from sub2sub.compiled.machinery.compilation import kernel
 
 
-class Views(NamedTuple):
+class ScampViews(NamedTuple):
     """Views of all n members; row i is what member i knows, packed to the left."""
 
     partial: NDArray[np.int32]  # (n, capacity) PartialView: the members that a member gossips to
@@ -52,7 +52,7 @@ class Views(NamedTuple):
     peak: NDArray[np.int32]  # (2,) most entries of any view and of any InView so far; `Scamp` widens the rows
 
 
-class Rules(NamedTuple):
+class ScampRules(NamedTuple):
     """The fields of `ScampSettings` that kernels read."""
 
     c: int
@@ -63,7 +63,7 @@ class Rules(NamedTuple):
 
 
 @kernel
-def keep(views, holder, peer, expires):
+def keep_contact(views, holder, peer, expires):
     """Let `holder` have `peer` in its view for a lease that ends in cycle `expires`, and tell `peer`."""
     place = views.size[holder]
     add(views.partial, views.size, holder, peer)
@@ -100,7 +100,7 @@ def forward_copy(views, member, holder, arrived, hop_limit, channel):
         size = views.size[holder]
         unknown = arrived and holder != member and find(views.partial[holder], size, member) < 0
         if unknown and keeps(next_bits(channel), size):
-            keep(views, holder, member, views.lease_end[member])
+            keep_contact(views, holder, member, views.lease_end[member])
             return
         if size == 0:
             return
@@ -111,13 +111,15 @@ def forward_copy(views, member, holder, arrived, hop_limit, channel):
 
 
 @kernel
-def spread(views, member, server, extra, rules, channel):
+def spread_subscription(views, member, server, extra, rules, channel):
     """Have `server` spread `member`'s subscription."""
     size = views.size[server]
     if size < views.wanted[server]:
         extra = max(extra, rules.c)
     if size == 0 and server != member:
-        keep(views, server, member, views.lease_end[member])  # a founder has no member to forward it to
+        keep_contact(
+            views, server, member, views.lease_end[member]
+        )  # a founder has no member to forward it to
         return
     for copy in range(size + extra):
         # Entries added meanwhile come after the first `size`.
@@ -189,8 +191,8 @@ def request(views, member, start, extra, rules, channel):
         views.served[member], views.asked[member] = 1, -1
         few = views.size[member] < max(1, views.wanted[member] // 2)  # its events would reach few members
         if few and find(views.partial[member], views.size[member], server) < 0:
-            keep(views, member, server, views.lease_end[server])
-    spread(views, member, server, extra, rules, channel)
+            keep_contact(views, member, server, views.lease_end[server])
+    spread_subscription(views, member, server, extra, rules, channel)
 
 
 @kernel
@@ -207,7 +209,9 @@ def unsubscribe(views, member, c, channel):
         if i < known_by - c - 1 and size > 0:
             other = np.int64(views.partial[member, i % size])
             if other != holder and find(views.partial[holder], views.size[holder], other) < 0:
-                keep(views, holder, other, views.expires[member, i % size])  # the lease that the leaver knows
+                keep_contact(
+                    views, holder, other, views.expires[member, i % size]
+                )  # the lease that the leaver knows
     for i in range(size):
         other = np.int64(views.partial[member, i])
         place = find(views.inward[other], views.in_size[other], member)

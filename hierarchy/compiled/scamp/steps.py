@@ -10,7 +10,7 @@ import numpy as np
 
 from hierarchy.compiled.common.channel import begin_turn, next_bits, send
 from hierarchy.compiled.common.rows import find
-from hierarchy.compiled.scamp.rules import clear, drop, keep, reach_somebody, request, unsubscribe
+from hierarchy.compiled.scamp.rules import clear, drop, keep_contact, reach_somebody, request, unsubscribe
 from hierarchy.peers.scamp import BALANCE, BEAT, JOIN, LEAVE, MERGE, REFILL, RENEW
 from sub2sub.compiled.common.randomness import below, peer_key
 from sub2sub.compiled.machinery.compilation import kernel
@@ -121,7 +121,7 @@ def merge_all(views, pairs, done, rules, cycle, channel, key):
         done += 1
         begin_turn(channel, peer_key(key, MERGE), member)
         if find(views.partial[member], views.size[member], other) < 0:
-            keep(views, member, other, views.lease_end[other])
+            keep_contact(views, member, other, views.lease_end[other])
         if send(channel, member, other):
             request(views, member, other, np.int64(0), rules, channel)
     return done

@@ -24,15 +24,15 @@ from sub2sub.compiled.events.forwarding import (
     HOPS,
     TAIL,
     TARGETS,
-    Scratch,
+    EventScratch,
     World,
     count_loads,
     follow_ring,
     follow_shortcuts,
-    forget,
+    forget_event,
     is_target,
     mark,
-    new_scratch,
+    new_event_scratch,
     receive,
     send,
 )
@@ -87,17 +87,17 @@ class ByTables:
         self.community = world._replace(links=community, ring_number=first, ring_shortcuts=True)
         self.aside = world._replace(barred=overlay.topical)
 
-    def new_scratch(self) -> Scratch:
+    def new_scratch(self) -> EventScratch:
         """Scratch space for one thread."""
         room = (
             self.community.links.ring_peer.size // max(len(self.tables.ids), 1) + self.tables.above.shape[1]
         )
-        scratch = new_scratch(self.rings, 2 * (self.rings.retries + 1) + room)
+        scratch = new_event_scratch(self.rings, 2 * (self.rings.retries + 1) + room)
         widest = max(scratch.places.size, room)
         return scratch._replace(places=np.arange(widest, dtype=np.int32), swapped=np.empty(widest, np.int32))
 
     def spread(
-        self, batch: Batch, key: np.uint64, scratch: Scratch, counts: NDArray[np.int64], record: bool
+        self, batch: Batch, key: np.uint64, scratch: EventScratch, counts: NDArray[np.int64], record: bool
     ) -> Part:
         """Spread the events of a batch from their publishers."""
         broken = np.zeros(int(self.community.links.ring_size.sum(dtype=np.int64)), np.uint8)
@@ -326,5 +326,5 @@ def _route_batch(worlds, tables, batch, key, spaces, counts, record):
             for place in range(count):
                 ms[told + place] = scratch.agenda.when[scratch.queue[place]]
             told += count
-            forget(world, scratch)
+            forget_event(world, scratch)
     return takers[:taken].copy(), ms[:told].copy()

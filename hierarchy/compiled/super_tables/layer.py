@@ -23,7 +23,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.camcast.settings import Settings, for_topics, select
+from hierarchy.camcast.settings import Settings, for_topics, link_probabilities
 from hierarchy.compiled.common.channel import WORD, Sent, channel_of
 from hierarchy.compiled.super_tables.rules import MemberTables, Search, State
 from hierarchy.compiled.super_tables.slots import chains_of, slots_of
@@ -197,7 +197,7 @@ class SuperTables(LayerBase):
             sizes = np.bincount(topic[present == 1], minlength=self.tree.capacity)[topic].astype(float)
         else:
             sizes = self.sizes()
-        return select(sizes, topic, self._by_topic)
+        return link_probabilities(sizes, topic, self._by_topic)
 
     def _resolve(self) -> None:
         self._by_topic = for_topics(self.settings, self.tree.capacity, self.tree)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.hpmcast.membership.tables import Table, condense, electorate, empty_table
+from hierarchy.hpmcast.membership.tables import LineTables, condense, electorate, empty_table
 from hierarchy.hpmcast.population import Population
 from hierarchy.hpmcast.settings import Condensation
 from hierarchy.hpmcast.views import Knowledge
@@ -67,7 +67,7 @@ def exact_knowledge(
     leaf.used[:] = 1
     leaf.boxes[0, :, 0] = voters.own
     leaf.stamp[:] = 0
-    tables: list[Table] = [leaf]
+    tables: list[LineTables] = [leaf]
     bounds = [population.children(level).astype(np.int64) for level in range(1, levels + 1)]
     for i, most in enumerate(settings.most(levels)[1:], start=1):
         table = empty_table(1, population.branches(i), settings.redundancy, most, attributes)

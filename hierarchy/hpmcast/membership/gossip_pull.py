@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.hpmcast.membership.tables import NEVER, copy_line
+from hierarchy.hpmcast.membership.tables import NO_STAMP, copy_line
 from sub2sub.compiled.common.network import arrives
 from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
 from sub2sub.compiled.machinery.compilation import kernel, rule
@@ -204,7 +204,7 @@ def to_meet(level, named, timeout, meet):
     for x in range(meet.shape[0]):
         z = named[x, 0]
         meet[x] = z
-        if z >= 0 and branch[1, x] == branch[1, z] and table.stamp[x, slot[z]] != NEVER:
+        if z >= 0 and branch[1, x] == branch[1, z] and table.stamp[x, slot[z]] != NO_STAMP:
             is_tombstone = table.members[x, slot[z]] == 0
             if not (is_tombstone and named[x, 1] - table.stamp[x, slot[z]] > timeout):
                 meet[x] = -1

@@ -27,7 +27,7 @@ FIRST, WAITS = 1, 2  # ends of the walk: there is no closer contact; no contact 
 ASKED, HANDED = 1, 2  # the last contact has got the request; its tables have arrived
 
 
-class Walk(NamedTuple):
+class NewcomerWalks(NamedTuple):
     """The state of every newcomer's walk, and the key of its draws."""
 
     contact: NDArray[np.int32]  # (n,) the participant that it asks now

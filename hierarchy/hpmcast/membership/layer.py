@@ -31,14 +31,21 @@ from hierarchy.hpmcast.membership.gossip_pull import (
 )
 from hierarchy.hpmcast.membership.joining import (
     HANDED,
-    Walk,
+    NewcomerWalks,
     announce_leaves,
     first_contact,
     hand_over,
     next_contact,
     take_over,
 )
-from hierarchy.hpmcast.membership.tables import NEVER, Level, Table, copy_line, electorate, empty_table
+from hierarchy.hpmcast.membership.tables import (
+    NO_STAMP,
+    Level,
+    LineTables,
+    copy_line,
+    electorate,
+    empty_table,
+)
 from hierarchy.hpmcast.population import Population
 from hierarchy.hpmcast.settings import Condensation, Upkeep
 from hierarchy.hpmcast.views import Knowledge
@@ -111,7 +118,7 @@ class Membership(LayerBase):
         self.voters = electorate(population.n, interests, capacity, condensation.by_coverage)
         n, levels, attributes = population.n, population.levels, self.voters.own.shape[2]
         self.compared = condensation.mask(levels, attributes)
-        self.tables: list[Table] = [
+        self.tables: list[LineTables] = [
             empty_table(n, population.space.size(i), condensation.redundancy, most, attributes)
             for i, most in enumerate(condensation.most(levels))
         ]
@@ -190,7 +197,7 @@ class Membership(LayerBase):
 
     def _join(self, cycle: int, network: Network, costs: Costs) -> None:
         faults, fates = network.faults(), np.zeros((2, len(self.contact)), np.uint8)
-        walk = Walk(self.contact.copy(), fates[0], fates[1], cycle_key(self.seed, JOINING, cycle))
+        walk = NewcomerWalks(self.contact.copy(), fates[0], fates[1], cycle_key(self.seed, JOINING, cycle))
         first_contact(walk, faults, costs)
         for level in self._levels[:0:-1]:
             next_contact(level, walk, faults, costs)
@@ -239,7 +246,7 @@ class Membership(LayerBase):
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Start `peers` with empty tables and one contact each; the next step finds their neighbours."""
         for table in self.tables:
-            table.stamp[peers], table.members[peers], table.delegates[peers] = NEVER, 0, -1
+            table.stamp[peers], table.members[peers], table.delegates[peers] = NO_STAMP, 0, -1
         self.contact[peers] = contacts
         self.sponsor[peers] = contacts
         self.meet[peers] = -1

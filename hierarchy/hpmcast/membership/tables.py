@@ -1,8 +1,8 @@
 """Tables of lines, one per participant and level (hpmcast, Sections 4.2.1 and 4.2.2, Figure 5).
 
-A `Table` holds the tables of one level for many participants, as arrays. Row r is one table; its slot s is
-the line of the subsystem (at level 1, of the participant) whose address component is s. `condense` makes one
-line of the next level from a table.
+A `LineTables` holds the tables of one level for many participants, as arrays. Row r is one table; its slot s
+is the line of the subsystem (at level 1, of the participant) whose address component is s. `condense` makes
+one line of the next level from a table.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from sub2sub.compiled.machinery.compilation import kernel, rule
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import Boxes
 
-NEVER = -1  # the timestamp of a line that was never received
+NO_STAMP = -1  # the timestamp of a line that was never received
 
 
-class Table(NamedTuple):
+class LineTables(NamedTuple):
     """The tables of one level."""
 
     stamp: NDArray[np.int32]  # (rows, slots) timestamp of a line, a cycle; NEVER if it was never received
@@ -34,7 +34,7 @@ class Level(NamedTuple):
     """One level of the membership protocol, as an argument of kernels."""
 
     number: int  # level 1 is 1
-    table: Table  # one row per participant
+    table: LineTables  # one row per participant
     slot: NDArray[np.int32]  # (n,) each participant's own line in its table
     branch: NDArray[np.int32]  # (l + 1, n) `Population.branch_of`
     dirty: NDArray[np.uint8]  # (n,) 1 for participants whose table has changed
@@ -66,7 +66,7 @@ def electorate(n: int, interests: Boxes | None, capacity: ArrayLike | None, by_c
     return Electorate(np.ascontiguousarray(own), rank, int(by_coverage))
 
 
-def empty_table(rows: int, slots: int, redundancy: int, most: int, attributes: int) -> Table:
+def empty_table(rows: int, slots: int, redundancy: int, most: int, attributes: int) -> LineTables:
     """Empty tables.
 
     Examples
@@ -74,8 +74,8 @@ def empty_table(rows: int, slots: int, redundancy: int, most: int, attributes: i
     >>> empty_table(rows=2, slots=5, redundancy=3, most=4, attributes=1).boxes.shape
     (2, 5, 4, 2, 1)
     """
-    return Table(
-        np.full((rows, slots), NEVER, np.int32),
+    return LineTables(
+        np.full((rows, slots), NO_STAMP, np.int32),
         np.zeros((rows, slots), np.int32),
         np.full((rows, slots, redundancy), -1, np.int32),
         np.zeros((rows, slots), np.int32),
@@ -148,7 +148,7 @@ def condense(table, r, low, high, compared, target, t, u, compared_there, electo
     The timestamp is the latest of the lines. Attributes that are not compared in `target` get the range
     [0, 1) in every box, so that boxes do not differ in them.
     """
-    members, stamp = 0, NEVER
+    members, stamp = 0, NO_STAMP
     most, attributes = target.boxes.shape[2], target.boxes.shape[4]
     boxes, box = np.empty((most + 1, 2, attributes)), np.empty((2, attributes))
     used = np.int64(0)

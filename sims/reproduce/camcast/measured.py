@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from hierarchy.camcast import Communities, Parameters, Tables, TopicSettings, disseminate
-from hierarchy.membership import Membership, ScampSettings, SemiStructured, Structured, Unstructured
+from hierarchy.membership import MembershipService, ScampSettings, SemiStructured, Structured, Unstructured
 from sims.reproduce.camcast.sweep import dice_for
 from sub2sub.compiled.common.network import Network
 
@@ -47,7 +47,7 @@ def unit(membership: str, run: int, seed: int) -> dict[str, pd.DataFrame]:
     return {"events": _events(known, group, seed + run), "tables": _filled(known, group)}
 
 
-def _enter_all(membership: Membership, group: Communities, seed: int) -> Tables:
+def _enter_all(membership: MembershipService, group: Communities, seed: int) -> Tables:
     n = len(group)
     network = Network(np.zeros(n, np.uint8), np.zeros(n, np.uint8))
     order = dice_for("camcast entry", seed).permutation(n)

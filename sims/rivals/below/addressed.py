@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hierarchy.hpmcast import AddressSpace, Condensation, Hierarchy, Knowledge, Membership, Upkeep
 from hierarchy.hpmcast.membership.audit import audit
-from hierarchy.hpmcast.membership.tables import Table
+from hierarchy.hpmcast.membership.tables import LineTables
 from sims.config.subscriptions import Subscriptions
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
@@ -140,7 +140,7 @@ def shared_rows(known: Knowledge) -> Knowledge:
         _, first, row = np.unique(_fingerprints(table), return_index=True, return_inverse=True)
         # The stamp of a line is not looked at when events are published.
         columns: list[Any] = [column[first] for column in table]
-        tables.append(Table(*columns))
+        tables.append(LineTables(*columns))
         bounds.append(np.arange(len(first) + 1, dtype=np.int64) * table.members.shape[1])
         rows.append(row.astype(np.int32))
     return Knowledge(tables, bounds, np.stack(rows), known.compared)

@@ -12,12 +12,12 @@ from sub2sub.compiled.machinery.compilation import rule
 from sub2sub.compiled.machinery.simd import (
     bits,
     first_bit,
+    in_all_lanes,
     least,
     load,
     minimum,
     numbers,
     popcount,
-    spread,
     store,
     where,
 )
@@ -47,7 +47,7 @@ def count_below(row, first, count, value):
 @rule
 def least_value(row, first, count):
     """The least value of a stretch."""
-    lowest = spread(_MOST)
+    lowest = in_all_lanes(_MOST)
     for start in range(0, count, LANES32):
         lowest = minimum(lowest, where(numbers(start) < count, load(row, first + start), _MOST))
     return np.int64(least(lowest))

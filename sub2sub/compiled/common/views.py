@@ -96,7 +96,7 @@ def oldest(row):
 
 
 @rule
-def places_of(row, peer):
+def places_of_links(row, peer):
     """Mask of the places with a link to `peer`."""
     places = np.int64(0)
     for start in range(0, row.shape[0], LANES64):
@@ -105,9 +105,9 @@ def places_of(row, peer):
 
 
 @rule
-def place_of(row, peer):
+def place_of_link(row, peer):
     """Place of the link to `peer`, or -1."""
-    places = places_of(row, peer)
+    places = places_of_links(row, peer)
     return first_bit(places) if places else -1
 
 

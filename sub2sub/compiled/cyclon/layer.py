@@ -48,8 +48,8 @@ from sub2sub.compiled.common.views import (
     link,
     oldest,
     peer_of,
-    place_of,
-    places_of,
+    place_of_link,
+    places_of_links,
     prefetch_row,
     sample,
     view_links,
@@ -81,7 +81,7 @@ def shuffle_news(owner, row, received, count):
     Computed before any link is written: a vector load waits for the scalar stores just before it.
     """
     everything = (np.int64(1) << count) - 1
-    return everything & ~known(received, count, row) & ~places_of(received, owner)
+    return everything & ~known(received, count, row) & ~places_of_links(received, owner)
 
 
 @rule
@@ -128,7 +128,7 @@ class _Views(NamedTuple):
 
 
 @by_reference
-class StepSettings(NamedTuple):
+class CyclonStep(NamedTuple):
     """The settings as numbers, and the cycle."""
 
     room: int
@@ -167,7 +167,7 @@ def _shuffle_with(q, i, views, settings, faults, draws, scratch):
     """Let i shuffle with q; return whether it got an answer."""
     view, size, spent, (there, back) = views.links, views.size, views.sent, scratch
     row, left = view[i], np.int64(size[i])
-    place = np.int64(-1) if views.again[i] else place_of(row, q)
+    place = np.int64(-1) if views.again[i] else place_of_link(row, q)
     if place >= 0:
         left -= 1
         row[place] = row[left]
@@ -256,7 +256,7 @@ class Cyclon(LayerBase):
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer shuffle once."""
         given, faults, n = self.settings, network.faults(), self.size.size
-        settings = StepSettings(given.view, given.shuffle, given.retry, given.tries, cycle)
+        settings = CyclonStep(given.view, given.shuffle, given.retry, given.tries, cycle)
         self._sent[:] = 0
         views = _Views(
             self.view, self.size, self.lost, np.empty(n, np.int32), np.empty(n, np.uint8), self._sent

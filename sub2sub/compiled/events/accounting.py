@@ -25,7 +25,7 @@ Integers = NDArray[np.int64]
 # Columns of `Totals.events` and `Totals.peers`.
 MATCHES, DELIVERED, HOPS, MESSAGES, DUPLICATES, SPAM, FAILED, ACKS, PARASITIC, ENTERED, CONTROL = range(11)
 TAKEN, RECEIVED, FORWARDED, SPAMMED = range(4)
-NEVER = np.int32(2**31 - 1)
+NOT_RECEIVED = np.int32(2**31 - 1)
 
 
 class Totals(NamedTuple):
@@ -48,7 +48,7 @@ def new_totals(events: int, peers: int, times_of: tuple[Members, Integers] | Non
         np.cumsum(np.diff(members.offsets)[numbers], out=offsets[1:])
     return Totals(
         np.zeros((events, 11), np.int64), np.zeros((peers, 4), np.int64), np.full(peers, -1),
-        np.full(peers, NEVER), np.full(peers, np.inf), offsets,
+        np.full(peers, NOT_RECEIVED), np.full(peers, np.inf), offsets,
         np.full(int(offsets[-1]) + 1 if times_of is not None else 0, np.nan, np.float32),
     )  # fmt: skip
 
@@ -109,12 +109,12 @@ def _add_deliveries(k, wanting, publisher, totals):
     row[HOPS] = -1
     for place in range(wanting.shape[0]):
         h = wanting[place]
-        if totals.wants[h] == k and since[h] != NEVER:
+        if totals.wants[h] == k and since[h] != NOT_RECEIVED:
             row[DELIVERED] += 1
             row[DUPLICATES] -= 1
             row[HOPS] = max(row[HOPS], np.int64(since[h]))
             totals.peers[h, TAKEN] += 1
-            since[h] = NEVER
+            since[h] = NOT_RECEIVED
             if totals.ms.shape[0] > 0:
                 if h != publisher:
                     totals.ms[totals.ms_offsets[k] + place] = totals.ms_since[h]

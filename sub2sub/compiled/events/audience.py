@@ -50,7 +50,7 @@ def audience(links: Links, network: Network, events: ArrayLike, *, seed: int = 0
     """
     at = points(events, links.d)
     lows, highs = half_open(links)
-    census = Census.of(links, network, len(at), seed, cycle)
+    census = AudienceCount.of(links, network, len(at), seed, cycle)
     for batch in batches(len(at), len(lows)):
         census.add(batch, *match_boxes(lows, highs, at[batch]))
     return census.found
@@ -67,7 +67,7 @@ def batches(events: int, peers: int, at_least: int = 1) -> list[NDArray[np.int64
     return np.array_split(np.arange(events), count)
 
 
-class Census(NamedTuple):
+class AudienceCount(NamedTuple):
     """Counts the matches of events, batch by batch; batches may come in any order."""
 
     found: Audience
@@ -77,7 +77,7 @@ class Census(NamedTuple):
     key: np.uint64
 
     @classmethod
-    def of(cls, links: Links, network: Network, events: int, seed: int, cycle: int) -> Census:
+    def of(cls, links: Links, network: Network, events: int, seed: int, cycle: int) -> AudienceCount:
         """A census that has counted nothing yet."""
         hosts = hosts_of(links.host, network.alive)
         found = Audience(*(np.zeros(events, np.int64) for _ in range(3)))

@@ -22,16 +22,16 @@ from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.common.network import Network
 from sub2sub.compiled.common.randomness import peer_key
 from sub2sub.compiled.common.threads import threads as all_threads
-from sub2sub.compiled.events.audience import FEWEST, Audience, Census, batches, half_open
+from sub2sub.compiled.events.audience import FEWEST, Audience, AudienceCount, batches, half_open
 from sub2sub.compiled.events.forwarding import (
     SPAMMED,
     TAIL,
     TAKEN,
-    Scratch,
+    EventScratch,
     World,
-    forget,
+    forget_event,
     mark,
-    new_scratch,
+    new_event_scratch,
     spread,
     spread_in_time,
 )
@@ -67,10 +67,12 @@ class Batch(NamedTuple):
 class Spreader(Protocol):
     """A rule of forwarding, compiled: spreads a batch of events."""
 
-    def new_scratch(self) -> Scratch:
+    def new_scratch(self) -> EventScratch:
         """Scratch space for one thread."""
 
-    def spread(self, batch: Batch, key: np.uint64, scratch: Scratch, counts: Integers, record: bool) -> Part:
+    def spread(
+        self, batch: Batch, key: np.uint64, scratch: EventScratch, counts: Integers, record: bool
+    ) -> Part:
         """Spread the events of a batch, fill their columns of `counts`, and return the receptions."""
         ...
 
@@ -81,11 +83,13 @@ class AlongRings:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    def new_scratch(self) -> Scratch:
+    def new_scratch(self) -> EventScratch:
         """Scratch space for one thread."""
-        return new_scratch(self.world)
+        return new_event_scratch(self.world)
 
-    def spread(self, batch: Batch, key: np.uint64, scratch: Scratch, counts: Integers, record: bool) -> Part:
+    def spread(
+        self, batch: Batch, key: np.uint64, scratch: EventScratch, counts: Integers, record: bool
+    ) -> Part:
         """Spread the events of a batch along the rings."""
         return _spread_batch(self.world, *batch, key, scratch, counts, record)  # type: ignore[no-any-return]
 
@@ -158,10 +162,10 @@ def disseminate(
     given = None if entry is None else _entries(entry, m, n)
     threads = _number_of_threads(threads, m)
     world, key = _world(links, network, s), np.uint64(cycle_key(seed, stream, cycle))
-    census, index = Census.of(links, network, m, seed, cycle), BoxIndex(*half_open(links), at)
+    census, index = AudienceCount.of(links, network, m, seed, cycle), BoxIndex(*half_open(links), at)
     counts, order = np.zeros((9, m), np.int64), z_order(at)
 
-    def work(places: Integers, scratch: Scratch) -> Part:
+    def work(places: Integers, scratch: EventScratch) -> Part:
         numbers = order[places]
         offsets, members = index.match(at[numbers])
         if to is None:
@@ -179,13 +183,13 @@ def disseminate(
 
 
 def _in_threads(
-    work: Callable[[Integers, Scratch], Part],
+    work: Callable[[Integers, EventScratch], Part],
     batches: Sequence[Integers],
-    scratches: Sequence[Scratch],
+    scratches: Sequence[EventScratch],
     progress: bool,
 ) -> list[Part]:
     """Call `work` for every batch, with one thread per scratch space; the results in the order of batches."""
-    spare: queue.SimpleQueue[Scratch] = queue.SimpleQueue()
+    spare: queue.SimpleQueue[EventScratch] = queue.SimpleQueue()
     for scratch in scratches:
         spare.put(scratch)
 
@@ -224,7 +228,7 @@ def _world(links: Links, network: Network, s: DisseminationSettings) -> World:
 
 
 def _outcome(
-    world: World, to: Audience, given: Integers | None, counts: Integers, used: list[Scratch]
+    world: World, to: Audience, given: Integers | None, counts: Integers, used: list[EventScratch]
 ) -> Outcome:
     """The outcome, from the counts per event and, per peer, from the scratch space of each thread."""
     reached, delivered, hops, messages, local, duplicates, spam, failed, acks = counts
@@ -270,7 +274,7 @@ def _entries(entry: ArrayLike, m: int, n: int) -> NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def _failures(world: World, spare: list[Scratch]) -> NDArray[np.int64]:
+def _failures(world: World, spare: list[EventScratch]) -> NDArray[np.int64]:
     """The ring links that any thread marked as failed, by holder and then in the order of its view."""
     broken = np.unique(np.concatenate([np.flatnonzero(scratch.broken) for scratch in spare]))
     # A holder without ring links has the same first number as the next holder: the last of them is meant.
@@ -305,7 +309,7 @@ def _spread_batch(world, numbers, offsets, members, entry, key, scratch, counts,
             for place in range(count):
                 ms[told + place] = scratch.agenda.when[scratch.queue[place]]
             told += count
-            forget(world, scratch)
+            forget_event(world, scratch)
     return takers[:taken].copy(), ms[:told].copy()
 
 

@@ -43,7 +43,7 @@ from sub2sub.compiled.events.hosts import Hosts, is_up, resident, share_host, wa
 from sub2sub.compiled.machinery.compilation import hot, rule
 from sub2sub.compiled.machinery.simd import prefetch
 from sub2sub.compiled.timing.agenda import Agenda, departure, new_agenda, offer, take
-from sub2sub.compiled.timing.agenda import forget as forget_copies
+from sub2sub.compiled.timing.agenda import forget_member as forget_copies
 from sub2sub.compiled.timing.latency import HOPS as COUNTS_HOPS
 from sub2sub.compiled.timing.latency import Clock, travel
 from sub2sub.peers.forwarding import LOSS, SHORTCUT
@@ -75,7 +75,7 @@ class World(NamedTuple):
     barred: NDArray[np.uint8]  # (n,) 1 for peers that end a way along the ring; empty if none do
 
 
-class Scratch(NamedTuple):
+class EventScratch(NamedTuple):
     """The scratch space of one thread, used again for each event."""
 
     wanted: NDArray[np.int64]  # (n / 64,) a bit for each peer, set if its box contains the event
@@ -94,7 +94,7 @@ class Scratch(NamedTuple):
     agenda: Agenda  # copies on their way, in a network with latencies
 
 
-def new_scratch(world: World, room: int = 0) -> Scratch:
+def new_event_scratch(world: World, room: int = 0) -> EventScratch:
     """Clean scratch space; `room` for targets of one peer besides those along the ring and shortcuts."""
     links, clock = world.links, world.clock
     n = len(links.boxes)
@@ -102,7 +102,7 @@ def new_scratch(world: World, room: int = 0) -> Scratch:
     targets = 2 * (world.retries + 1) + world.shortcuts + room
     notes = aligned((n, NOTES), 0, np.int64)
     notes[:, SEEN] = -1
-    return Scratch(
+    return EventScratch(
         np.zeros((n + 63) // 64, np.int64), notes, np.full(max(world.hosts.start.size - 1, 0), -1),
         np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n + 1, np.int64),
         np.arange(widest, dtype=np.int32), np.empty(widest, np.int32), np.empty(targets, np.int64),
@@ -343,7 +343,7 @@ def count_loads(scratch):
 def spread_in_time(world, e, entry, key, scratch, counts):
     """Spread event e as `spread` does, but in the order of time; the largest number of hops of a delivery.
 
-    The agenda keeps the time and the sender of each reception until `forget` clears it.
+    The agenda keeps the time and the sender of each reception until `forget_event` clears it.
     """
     counts[HOPS, e] = -1
     if entry < 0 or not is_up(world.hosts, world.alive, entry):
@@ -367,7 +367,7 @@ def spread_in_time(world, e, entry, key, scratch, counts):
 
 
 @rule
-def forget(world, scratch):
+def forget_event(world, scratch):
     """Clear the agenda of an event that was spread in time."""
     for k in range(scratch.ends[TAIL]):
         forget_copies(world.clock, scratch.agenda, scratch.queue[k])

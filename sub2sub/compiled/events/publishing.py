@@ -69,7 +69,7 @@ class Walks:
         return {"entry": self.entry, "steps": self.steps, "messages": self.messages, "failed": self.failed}
 
 
-class Kept(NamedTuple):
+class KeptPeers(NamedTuple):
     """The peers one publisher knows."""
 
     peer: NDArray[np.int64]
@@ -120,7 +120,7 @@ def find_entry(
     live = np.flatnonzero(network.alive)
     counts = np.zeros((4, len(at)), np.int64)
     counts[ENTRY] = -1
-    kept = Kept(
+    kept = KeptPeers(
         np.empty(s.view, np.int64), np.empty(s.view), np.empty(s.view, np.uint8), np.zeros(1, np.int64)
     )
     if live.size:

@@ -116,10 +116,10 @@ class Times:
     def summary(self) -> dict[str, float]:
         """Median, 99th percentile and maximum: of all deliveries, and of the last delivery of each event."""
         last = self.last
-        return {**spread("ms", self.ms), **spread("last_ms", last[~np.isnan(last)])}
+        return {**quantiles("ms", self.ms), **quantiles("last_ms", last[~np.isnan(last)])}
 
 
-def spread(name: str, values: NDArray[Any]) -> dict[str, float]:
+def quantiles(name: str, values: NDArray[Any]) -> dict[str, float]:
     """Median, 99th percentile and maximum of values; NaN if there are none."""
     if not values.size:
         return dict.fromkeys((f"{name}_median", f"{name}_p99", f"{name}_max"), float("nan"))

@@ -46,7 +46,7 @@ def positions(context: Any, builder: Any, kinds: Any, vector: Any) -> Any:
 
 
 @operation(lambda value: Vector(value, 8 * LINE // value.bitwidth)(value))
-def spread(context: Any, builder: Any, kinds: Any, value: Any) -> Any:
+def in_all_lanes(context: Any, builder: Any, kinds: Any, value: Any) -> Any:
     """A number in all lanes of a vector."""
     return kinds.return_type.spread(builder, value)
 

@@ -58,7 +58,7 @@ from sub2sub.compiled.ring.joining import join_ring, new_asked, tell_change
 from sub2sub.compiled.ring.message_length import links_per_message
 from sub2sub.compiled.ring.offers import Feeds
 from sub2sub.compiled.ring.probes import MEMORY, SENT, Probes, tries_for
-from sub2sub.compiled.ring.settings import StepSettings
+from sub2sub.compiled.ring.settings import RingStep
 from sub2sub.compiled.ring_views.growing import grow_pool
 from sub2sub.compiled.ring_views.labels import Labels
 from sub2sub.compiled.ring_views.pool import (
@@ -143,7 +143,7 @@ class Ring:
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer exchange with a ring neighbour."""
-        settings, key = StepSettings.of(self.settings, cycle), cycle_key(self.seed, STREAM, cycle)
+        settings, key = RingStep.of(self.settings, cycle), cycle_key(self.seed, STREAM, cycle)
         self._space.begin(threads())
         probes = self._probes(cycle, network)
         self._tell_changes(settings, probes[0])
@@ -214,9 +214,7 @@ class Ring:
         """Make space for the exchange of the two peers with the widest views."""
         self._space.make_space(int(plain(places_for)(2 * int(self.pool.size.max()), self._feeds())))
 
-    def _exchange(
-        self, settings: StepSettings, probes: list[Probes], key: np.uint64, mentioned: Feeds
-    ) -> None:
+    def _exchange(self, settings: RingStep, probes: list[Probes], key: np.uint64, mentioned: Feeds) -> None:
         """Let all peers consider the links of the layers below, then exchange, once or more."""
         n, turn = len(self.boxes), self._turns(settings, probes)
         exchanging = self._turns(settings, probes, mentioned)
@@ -230,7 +228,7 @@ class Ring:
             exchange = exchanging(now._replace(part=EXCHANGE, number=number))
             exchange_in_waves(now.partner, exchange, self._make_space, each=10.0)
 
-    def _say_hello(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
+    def _say_hello(self, settings: RingStep, probes: list[Probes], key: np.uint64) -> None:
         """Say hello to new neighbours, one message each."""
         n = len(self.boxes)
         hellos = self._space.hellos(n)
@@ -243,7 +241,7 @@ class Ring:
         everybody(n, self._turns(settings, probes)(now), make_space)
 
     def _turns(
-        self, settings: StepSettings, probes: list[Probes], mentioned: Feeds | None = None
+        self, settings: RingStep, probes: list[Probes], mentioned: Feeds | None = None
     ) -> Callable[[Turn], Work]:
         """The work of each thread in a part of the cycle."""
         space, boxes, feeds = self._space, self.labels.boxes, mentioned or self._feeds()
@@ -259,7 +257,7 @@ class Ring:
 
         return work
 
-    def _tell_changes(self, settings: StepSettings, probes: Probes) -> None:
+    def _tell_changes(self, settings: RingStep, probes: Probes) -> None:
         """Let hosts inform the neighbours of peers that have changed."""
         for old, new in self._changed:
             if probes.faults.alive[new] == 1:
@@ -275,7 +273,7 @@ class Ring:
         if self.settings.tell_changes:
             self._changed = np.concatenate([self._changed, np.stack([old, new], axis=1).astype(np.int64)])
 
-    def _join_newcomers(self, settings: StepSettings, probes: Probes) -> None:
+    def _join_newcomers(self, settings: RingStep, probes: Probes) -> None:
         """Let newcomers ask for their neighbours, and take those that answer as proximity links."""
         waiting, feeds = np.flatnonzero(self._contact >= 0), self._feeds()
         self._asked.counts[:] = 0

@@ -65,7 +65,7 @@ def links_held(links: Links, boxes: NDArray[np.int32], pairs: NDArray[np.int64])
 
 @by_reference
 class Space(NamedTuple):
-    """Scratch space for `select`; see `sub2sub.compiled.ring_views.cover`."""
+    """Scratch space for `select_side`; see `sub2sub.compiled.ring_views.cover`."""
 
     columns: NDArray[np.int32]
     cover: CoverSpace
@@ -82,7 +82,7 @@ def new_space(candidates: int, d: int) -> Space:
 
 
 @apart
-def select(boxes, d, node, order, kept, space):
+def select_side(boxes, d, node, order, kept, space):
     """Visit candidates in `order`, and keep those whose part of the node's box is not covered by kept ones.
 
     Writes them to `kept`; returns their number.
@@ -119,8 +119,8 @@ def _count_held(links, boxes, pairs, held, lists, space):
         # A peer that is known twice is covered by itself the second time.
         for k in range(known):
             before[k] = after[known - 1 - k]
-        successors = select(boxes, links.d, partner, after[:known], up, space)
-        predecessors = select(boxes, links.d, partner, before[:known], down, space)
+        successors = select_side(boxes, links.d, partner, after[:known], up, space)
+        predecessors = select_side(boxes, links.d, partner, before[:known], down, space)
         held[m] = successors
         for k in range(predecessors):
             again = False

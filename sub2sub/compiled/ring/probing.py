@@ -29,7 +29,7 @@ from sub2sub.compiled.common.randomness import peer_key
 from sub2sub.compiled.machinery.compilation import hot, rule
 from sub2sub.compiled.ring.layer import Ring
 from sub2sub.compiled.ring.probes import probing_age
-from sub2sub.compiled.ring.settings import StepSettings
+from sub2sub.compiled.ring.settings import RingStep
 from sub2sub.compiled.ring_views.pool import PEER, STAMP, get, put
 from sub2sub.compiled.ring_views.scratch import new_scratch
 from sub2sub.compiled.ring_views.tombstones import set_tombstone
@@ -139,7 +139,7 @@ class Probing(LayerBase):
         if self.suspect_age:
             ring, key = self.ring, cycle_key(self.seed, STREAM, cycle)
             failed = _step(
-                ring.pool, ring.labels.boxes, self.suspect_age, StepSettings.of(ring.settings, cycle), key,
+                ring.pool, ring.labels.boxes, self.suspect_age, RingStep.of(ring.settings, cycle), key,
                 network.faults(), _at_least(ring.tries, len(ring.boxes)),
                 new_scratch(ring.d, int(ring.pool.size.max()) + 2), self._sent,
             )  # fmt: skip

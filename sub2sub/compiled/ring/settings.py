@@ -9,7 +9,7 @@ from sub2sub.peers.settings import RingSettings
 
 
 @by_reference
-class StepSettings(NamedTuple):
+class RingStep(NamedTuple):
     """The settings as numbers for kernels, and the values for one cycle."""
 
     partner: int
@@ -27,12 +27,12 @@ class StepSettings(NamedTuple):
     cycle: int
 
     @classmethod
-    def of(cls, settings: RingSettings, cycle: int) -> StepSettings:
+    def of(cls, settings: RingSettings, cycle: int) -> RingStep:
         """The settings in one cycle.
 
         Examples
         --------
-        >>> StepSettings.of(RingSettings(max_age=10), cycle=30).oldest
+        >>> RingStep.of(RingSettings(max_age=10), cycle=30).oldest
         20
         """
         oldest = cycle - settings.max_age if settings.max_age else 0

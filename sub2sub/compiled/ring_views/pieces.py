@@ -16,6 +16,7 @@ from sub2sub.compiled.machinery.simd import (
     as_floats,
     bits,
     greatest,
+    in_all_lanes,
     item,
     load,
     loader,
@@ -26,7 +27,6 @@ from sub2sub.compiled.machinery.simd import (
     popcount,
     positions,
     raw_bits,
-    spread,
     store,
     where,
 )
@@ -71,9 +71,9 @@ def gather_touching(boxes, row, count, piece, d, gathered):
 def largest_share(boxes, row, count, piece, d):
     """Which of the first `count` boxes, in rows from `row` on, shares most with a piece; -1 if none does."""
     for base in range(0, count, _PLACES):  # once, for any view that fits into memory
-        most = spread(np.int32(-1))
+        most = in_all_lanes(np.int32(-1))
         for start in range(base, min(count, base + _PLACES), LANES32):
-            meet, share = numbers(start) < count, spread(np.float32(1.0))
+            meet, share = numbers(start) < count, in_all_lanes(np.float32(1.0))
             for k in range(0, 2 * d, 2):
                 low = maximum(load(boxes[row + k], start), piece[k])
                 high = minimum(load(boxes[row + k + 1], start), piece[k + 1])

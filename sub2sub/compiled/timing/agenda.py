@@ -66,7 +66,7 @@ def clear(agenda):
 
 
 @rule
-def forget(clock, agenda, member):
+def forget_member(clock, agenda, member):
     """Remove what one member received and sent; it must not be on the heap."""
     agenda.when[member] = np.inf
     if clock.kind != HOPS:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 
 
-class Regions(NamedTuple):
+class NetworkRegions(NamedTuple):
     """Regions, the share of hosts in each, and milliseconds from one to another."""
 
     names: tuple[str, ...]
@@ -29,7 +29,7 @@ class Regions(NamedTuple):
     ms: NDArray[np.float64]
 
 
-def read_regions(path: str | Path) -> Regions:
+def read_regions(path: str | Path) -> NetworkRegions:
     """Read a file of regions.
 
     Raises
@@ -64,7 +64,7 @@ def read_regions(path: str | Path) -> Regions:
     share = values[:, 0] if shares else np.ones(len(names))
     if not share.sum() > 0:
         raise InputError("network.regions: expected a share above 0 for at least one region")
-    return Regions(names, share / share.sum(), np.ascontiguousarray(values[:, int(shares) :]))
+    return NetworkRegions(names, share / share.sum(), np.ascontiguousarray(values[:, int(shares) :]))
 
 
 def _numbers(row: list[str], count: int, name: str) -> list[float]:

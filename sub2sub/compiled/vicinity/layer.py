@@ -41,7 +41,7 @@ from sub2sub.compiled.common.views import (
     link,
     oldest,
     peer_of,
-    place_of,
+    place_of_link,
     prefetch_row,
     stamp_of,
     view_links,
@@ -88,7 +88,7 @@ class _Views(NamedTuple):
 
 
 @by_reference
-class StepSettings(NamedTuple):
+class VicinityStep(NamedTuple):
     """The settings as numbers, and the values for one cycle."""
 
     room: int
@@ -197,7 +197,7 @@ def _feed_all(views, boxes, settings, faults, key, scratch, peers):
 @part
 def _fail(i, q, views):
     """Let i drop a partner that did not answer, if it still has it."""
-    place = place_of(views.links[i], q)
+    place = place_of_link(views.links[i], q)
     if place >= 0:
         view = Ranked(views.links[i], views.gaps[i])
         views.size[i], views.worst[i] = drop(view, np.int64(views.size[i]), place), FAR
@@ -254,7 +254,7 @@ def _take_turns(views, boxes, settings, faults, key, scratch, peers, counts, fee
 @rule
 def _take(i, q, views, boxes, settings, received):
     """Let i keep a link to q: fresher than the one it has, in a free place, or instead of a farther one."""
-    row, place = views.links[i], place_of(views.links[i], q)
+    row, place = views.links[i], place_of_link(views.links[i], q)
     if place >= 0:
         row[place] = max(row[place], link(q, settings.cycle))
         return
@@ -365,10 +365,10 @@ class Vicinity(LayerBase):
         views = self._views(np.empty(0, np.int32))
         _meet(views, self.boxes, self._settings(cycle), _new_scratch(), newcomer, others)
 
-    def _settings(self, cycle: int) -> StepSettings:
+    def _settings(self, cycle: int) -> VicinityStep:
         given = self.settings
         oldest_allowed = cycle - given.max_age if given.max_age else 0
-        return StepSettings(given.view, given.shuffle, int(given.tie), oldest_allowed, cycle)
+        return VicinityStep(given.view, given.shuffle, int(given.tie), oldest_allowed, cycle)
 
     def _views(self, partner: NDArray[np.int32]) -> _Views:
         below = self.cyclon

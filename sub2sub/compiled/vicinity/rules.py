@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.compiled.common.memory import LANES64
-from sub2sub.compiled.common.views import FREE, peer_of, place_of, places_of, sample, stamp_of
+from sub2sub.compiled.common.views import FREE, peer_of, place_of_link, places_of_links, sample, stamp_of
 from sub2sub.compiled.machinery.compilation import part, rule
 from sub2sub.compiled.machinery.simd import bits, first_bit, greatest, least, loader, popcount, raw_bits
 from sub2sub.compiled.vicinity.proximity import overlap, proximity
@@ -54,7 +54,7 @@ def overlapping(target, row, size, boxes):
     mask = np.int64(0)
     for place in range(size):
         mask |= np.int64(overlap(boxes, target, peer_of(row[place]))) << place
-    return mask & ~places_of(row, target)
+    return mask & ~places_of_links(row, target)
 
 
 @part
@@ -73,7 +73,7 @@ def overlapping_for(target, known, start, wanted, boxes, out):
         while mask and count < wanted:
             word = known.random_row[first_bit(mask)]
             mask &= mask - 1
-            if places_of(row, peer_of(word)) == 0:
+            if places_of_links(row, peer_of(word)) == 0:
                 out.words[count], out.gaps[count] = word, 0.0
                 count += 1
     return count
@@ -115,7 +115,7 @@ def nearest_for(target, known, start, wanted, selective, boxes, tie, scratch, ou
             total += 1
     for place in range(known.randoms):
         word = known.random_row[place]
-        if peer_of(word) != target and places_of(row, peer_of(word)) == 0:
+        if peer_of(word) != target and places_of_links(row, peer_of(word)) == 0:
             words[total], far[total] = word, proximity(boxes, target, peer_of(word), tie)
             total += 1
     for place in range(total, total + LANES64):
@@ -166,7 +166,7 @@ def refresh(row, words, mask):
     while mask:
         word = words[first_bit(mask)]
         mask &= mask - 1
-        place = place_of(row, peer_of(word))
+        place = place_of_link(row, peer_of(word))
         row[place] = max(row[place], word)
 
 

@@ -14,7 +14,7 @@ from sub2sub.live.core.clock import Clock
 from sub2sub.live.core.event_recovery import EventRecovery
 from sub2sub.peers.descriptors import Coordinates, Descriptor
 from sub2sub.peers.draws import Dice
-from sub2sub.peers.forwarding import Forwarder, Views
+from sub2sub.peers.forwarding import Forwarder, PeerLinks
 
 
 class EventPassing:
@@ -41,7 +41,7 @@ class EventPassing:
         forwarder: Forwarder[m.Event],
         recovery: EventRecovery,
         clock: Clock,
-        views: Callable[[], Views],
+        views: Callable[[], PeerLinks],
         counts: Counter[str],
     ) -> None:
         self.own, self.deliver, self.forwarder, self.recovery = own, deliver, forwarder, recovery

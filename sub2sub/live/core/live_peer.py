@@ -27,7 +27,7 @@ from sub2sub.peers.cyclon import CyclonPeer
 from sub2sub.peers.descriptors import Descriptor, Link
 from sub2sub.peers.draws import Dice
 from sub2sub.peers.forwarding import STREAM as EVENTS
-from sub2sub.peers.forwarding import Forwarder, Views
+from sub2sub.peers.forwarding import Forwarder, PeerLinks
 from sub2sub.peers.newcomer import Newcomer
 from sub2sub.peers.publisher import nearest_to
 from sub2sub.peers.ring import STREAM as RING
@@ -344,15 +344,15 @@ class Core:
         peers = (self.own, *nearest)
         return m.Answer(message.exchange, m.Mentions(peers, (0,) * len(peers)))
 
-    def _views(self, max_age: int = 0) -> Views:
+    def _views(self, max_age: int = 0) -> PeerLinks:
         """The peers of all views; with `max_age`, without older random and proximity links."""
         near, random = (
             [link.peer for link in view if not max_age or self.now - link.stamp <= max_age]
             for view in (self.near.view, self.random.view)
         )
-        return Views(near, random, self._ring())
+        return PeerLinks(near, random, self._ring())
 
-    def _young_views(self) -> Views:
+    def _young_views(self) -> PeerLinks:
         """The peers to which events may be forwarded."""
         return self._views(self.settings.dissemination.max_age * self.clock.unit)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hierarchy.camcast import (
     Communities,
-    Event,
+    CommunityEvent,
     Parameters,
     StaticTables,
     TopicSettings,
@@ -249,7 +249,7 @@ def test_a_process_is_a_member_as_long_as_it_subscribes_or_publishes() -> None:
     live(test)
 
 
-def _note(heard: list[tuple[str, bytes]], topic: str) -> Callable[[Event], None]:
+def _note(heard: list[tuple[str, bytes]], topic: str) -> Callable[[CommunityEvent], None]:
     return lambda event: heard.append((topic, event.data))
 
 

@@ -19,8 +19,8 @@ from hierarchy.peers.pgrid import (
     Post,
     Posting,
     Route,
-    entries,
     key_of,
+    peers_in,
 )
 from hierarchy.peers.scamp import Link
 from hierarchy.peers.scamp_messages import Beat
@@ -98,7 +98,7 @@ def test_who_enters_at_once_does_not_part_for_ever() -> None:
 def test_everybody_has_all_the_acquaintances_it_may_but_itself() -> None:
     overlay = built(keeps_scamp=False, at_once=60)
     for member in overlay.members.values():
-        known = {each.id for each in entries(member.grid.peer.acquaintances)}
+        known = {each.id for each in peers_in(member.grid.peer.acquaintances)}
         assert member.own.id not in known
         assert len(known) == 4 * member.grid.settings.replication
 
@@ -119,12 +119,12 @@ def placed() -> GridMember:
 def test_who_cannot_be_reached_is_forgotten_at_the_second_failure_and_not_at_the_first() -> None:
     member = placed()
     list(member.unreachable(A, Check(1), Dice(1)))
-    assert (entries(member.grid.peer.references[0]), member.topic_table()) == ([A, B], [A, B])
+    assert (peers_in(member.grid.peer.references[0]), member.topic_table()) == ([A, B], [A, B])
     list(member.receive(Check(2), A.id, Dice(2)))  # it is there after all
     list(member.unreachable(A, Check(3), Dice(3)))
-    assert entries(member.grid.peer.references[0]) == [A, B]
+    assert peers_in(member.grid.peer.references[0]) == [A, B]
     list(member.unreachable(A, Check(4), Dice(4)))
-    assert (entries(member.grid.peer.references[0]), member.topic_table()) == ([B], [A, B])
+    assert (peers_in(member.grid.peer.references[0]), member.topic_table()) == ([B], [A, B])
 
 
 def test_announcements_end_while_a_process_is_stopped() -> None:
@@ -198,7 +198,7 @@ def test_the_outcome_of_a_meeting_nobody_asked_for_changes_nothing() -> None:
     assert list(member.receive(Met(77, forged, (A,), (posting,)), A.id, Dice(1))) == []
     assert member.grid.peer.position() == before
     assert not member.grid.peer.held
-    assert not entries(member.grid.peer.acquaintances)
+    assert not peers_in(member.grid.peer.acquaintances)
 
 
 def partners(member: GridMember, cycle: int) -> list[Contact | None]:
@@ -208,7 +208,7 @@ def partners(member: GridMember, cycle: int) -> list[Contact | None]:
 def test_a_buddy_that_never_answers_does_not_keep_one_from_meeting_others() -> None:
     member = placed()
     member.grid.peer.acquaintances[0] = A
-    buddies = entries(member.grid.peer.buddies)
+    buddies = peers_in(member.grid.peer.buddies)
     met = [each for cycle in range(4) for each in partners(member, cycle)]
     assert [each in buddies for each in met] == [True, False, True, False]
     member.grid.peer.buddies[:2] = [None, None]
@@ -231,8 +231,12 @@ def test_the_earlier_life_of_a_process_is_forgotten_when_the_next_answers() -> N
     answer = Met(send.message.exchange, send.message.position, (returned,), ())
     list(member.receive(answer, returned.id, Dice(2)))
     peer = member.grid.peer
-    assert A not in [*entries(peer.buddies), *entries(peer.references[0]), *entries(peer.acquaintances)]
-    assert returned in entries(peer.acquaintances)
+    assert A not in [
+        *peers_in(peer.buddies),
+        *peers_in(peer.references[0]),
+        *peers_in(peer.acquaintances),
+    ]
+    assert returned in peers_in(peer.acquaintances)
 
 
 @pytest.mark.parametrize(
@@ -257,12 +261,12 @@ def test_the_outcome_of_a_meeting_takes_nothing_away_that_was_learnt_meanwhile()
     peer.references = [[A, B, None, None]]
     outcome = Position(peer.own, 0, 1, ((A, many[0]),), (many[1],))
     peer.move(GridPeer.at(outcome, peer.settings, 16), Dice(1))
-    assert entries(peer.references[0]) == [A, B, many[0]]
-    assert [each.id for each in entries(peer.buddies)] == [4, 5, many[1].id]
+    assert peers_in(peer.references[0]) == [A, B, many[0]]
+    assert [each.id for each in peers_in(peer.buddies)] == [4, 5, many[1].id]
     outcome = Position(peer.own, 0, 2, ((A,), (B,)), (many[2],))
     peer.move(GridPeer.at(outcome, peer.settings, 16), Dice(1))
-    assert (peer.path, entries(peer.buddies)) == ("00", [many[2]])
-    assert {4, 5, many[1].id} <= {each.id for each in entries(peer.acquaintances)}
+    assert (peer.path, peers_in(peer.buddies)) == ("00", [many[2]])
+    assert {4, 5, many[1].id} <= {each.id for each in peers_in(peer.acquaintances)}
 
 
 def test_peers_that_ask_one_another_at_the_same_time_become_replicas() -> None:
@@ -281,7 +285,7 @@ def test_peers_that_ask_one_another_at_the_same_time_become_replicas() -> None:
     ]
     for member, other, answer in zip(members, members[::-1], answers[::-1], strict=True):
         list(member.receive(answer.message, other.own.id, Dice(3)))
-    assert [entries(each.grid.peer.buddies) for each in members] == [[two.own], [one.own]]
+    assert [peers_in(each.grid.peer.buddies) for each in members] == [[two.own], [one.own]]
 
 
 def test_a_peer_that_waits_for_the_outcome_of_a_meeting_keeps_its_path() -> None:
@@ -292,7 +296,7 @@ def test_a_peer_that_waits_for_the_outcome_of_a_meeting_keeps_its_path() -> None
     list(member.tick(Dice(1)))
     (answer,) = member.receive(asks, B.id, Dice(2))
     assert (member.grid.peer.path, answer.message.position.length) == ("0", 1)
-    assert B in entries(member.grid.peer.buddies)
+    assert B in peers_in(member.grid.peer.buddies)
     longer = Meet(6, Position(B, 0, 2, ((A,), (A,)), ()), ())
     list(member.receive(longer, B.id, Dice(2)))
     assert member.grid.peer.path == "0"

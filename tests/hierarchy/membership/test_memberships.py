@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities, TopicSettings, disseminate, parameters
-from hierarchy.membership import Flooding, Membership, SemiStructured, Structured, Unstructured
+from hierarchy.membership import Flooding, MembershipService, SemiStructured, Structured, Unstructured
 from hierarchy.topics import TopicTree
 from sub2sub.compiled.common.layer import Layer
 from sub2sub.compiled.common.network import Network
@@ -67,7 +67,7 @@ def test_it_is_a_layer_and_a_membership(kind) -> None:
     group = Communities.chain(3, 5)
     membership = KINDS[kind](group.tree, group.topic, 1, GENEROUS)
     assert isinstance(membership, Layer)
-    assert isinstance(membership, Membership)
+    assert isinstance(membership, MembershipService)
 
 
 @every_kind

@@ -17,7 +17,7 @@ from hierarchy.shared import SharedOverlay
 from sub2sub.compiled.timing.settings import Timing
 from sub2sub.peers.descriptors import Descriptor, Link
 from sub2sub.peers.draws import Dice
-from sub2sub.peers.forwarding import Views
+from sub2sub.peers.forwarding import PeerLinks
 from sub2sub.peers.settings import DisseminationSettings
 from tests.hierarchy.shared.driver import entries_of
 from tests.hierarchy.shared.mixed import chain_overlay
@@ -69,7 +69,7 @@ class Routing(Dissemination):
         for name in ("equals", "above"):
             row = entries_of(getattr(self.overlay.tables, name)[peer.number])
             setattr(tables, name, [Link(self.people[j], stamp) for j, stamp in row])
-        views = Views(*([self.people[j] for j in view] for view in (peer.near, peer.random, peer.ring)))
+        views = PeerLinks(*([self.people[j] for j in view] for view in (peer.near, peer.random, peer.ring)))
 
         def send(to: Descriptor, waited: int | None) -> bool | None:
             acknowledged = waited is not None and self.settings.acknowledged

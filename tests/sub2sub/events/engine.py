@@ -17,7 +17,7 @@ from sub2sub.compiled.common.network import Network
 from sub2sub.compiled.timing.latency import Clock, travel
 from sub2sub.peers.descriptors import Descriptor
 from sub2sub.peers.draws import Dice
-from sub2sub.peers.forwarding import LOSS, STREAM, Views, forward
+from sub2sub.peers.forwarding import LOSS, STREAM, PeerLinks, forward
 from sub2sub.peers.publisher import CONTACT, HAND_OVER, PER_STEP, REPLY, REQUEST, Walk
 from sub2sub.peers.publisher import STREAM as PUBLISHER
 from sub2sub.peers.settings import DisseminationSettings, PublisherSettings
@@ -156,7 +156,7 @@ class Dissemination:
                 took[to.id] = answer
             return answer
 
-        views = Views(*(self.known(view) for view in (peer.near, peer.random, peer.ring)))
+        views = PeerLinks(*(self.known(view) for view in (peer.near, peer.random, peer.ring)))
         forward(views, self.point, came_from, self.settings, dice, send)
         self.report.failures |= {(peer.number, to) for to, answer in took.items() if not answer}
 

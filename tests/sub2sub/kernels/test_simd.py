@@ -42,7 +42,7 @@ def _arithmetic(a, b, number, out):
     simd.store(out[10], 0, simd.backwards(x))
     simd.store(out[11], 0, simd.numbers(5))
     simd.store(out[12], 0, simd.positions(x))
-    simd.store(out[13], 0, simd.spread(np.int32(number)))
+    simd.store(out[13], 0, simd.in_all_lanes(np.int32(number)))
     simd.store(out[14], 0, simd.scaled(x, 1000))
     return simd.least(x), simd.greatest(x), simd.item(x, 3)
 

@@ -19,7 +19,7 @@ from sub2sub.live.wire.format import PROTOCOL, decode, encode
 from sub2sub.live.wire.framing import MAX_FRAME, Frame, WireError
 from sub2sub.peers.descriptors import Descriptor
 from sub2sub.peers.draws import Dice
-from sub2sub.peers.forwarding import Forwarder, Views
+from sub2sub.peers.forwarding import Forwarder, PeerLinks
 from sub2sub.peers.settings import DisseminationSettings
 from tests.sub2sub.live.loopback import live, live_virtually, until
 
@@ -123,7 +123,7 @@ def test_events_that_nobody_acknowledges_are_bounded_in_bytes() -> None:
     forwarder = Forwarder[m.Event](DisseminationSettings(), space=1000)
     for k in range(100):
         event = m.Event(k.to_bytes(16, "big"), (0.5,), 0, bytes(300))
-        forwarder.begin(event, own.id, Views([], [], [silent]), now=0, dice=Dice(k))
+        forwarder.begin(event, own.id, PeerLinks([], [], [silent]), now=0, dice=Dice(k))
         assert forwarder.held == sum(len(each.event.data) for each in forwarder.open.values()) <= 1000
     assert len(forwarder.open) == 3
 

@@ -40,8 +40,8 @@ rows = arrays(np.int64, 24, elements=words)
 def test_looking_up_links(row, received, count: int, peer: int) -> None:
     row_peers = (row & LOW).tolist()
     assert views.oldest(row) == row.tolist().index(row.min())
-    assert views.places_of(row, peer) == mask_of(each == peer for each in row_peers)
-    assert views.place_of(row, peer) == (row_peers.index(peer) if peer in row_peers else -1)
+    assert views.places_of_links(row, peer) == mask_of(each == peer for each in row_peers)
+    assert views.place_of_link(row, peer) == (row_peers.index(peer) if peer in row_peers else -1)
     assert views.known(received, count, row) == mask_of(
         each in row_peers for each in (received[:count] & LOW).tolist()
     )

@@ -17,7 +17,7 @@ from sub2sub.compiled.machinery.compilation import kernel
 from sub2sub.compiled.ring.message_length import new_space
 from sub2sub.compiled.ring.offers import consider, note
 from sub2sub.compiled.ring.probes import Probes
-from sub2sub.compiled.ring.settings import StepSettings
+from sub2sub.compiled.ring.settings import RingStep
 from sub2sub.compiled.ring_views import labels as labels_module
 from sub2sub.compiled.ring_views.cover import ask
 from sub2sub.compiled.ring_views.labels import Labels
@@ -263,7 +263,7 @@ def test_a_view_is_at_any_time_what_figure_3_selects(boxes: NDArray[np.int32], d
     moves = data.draw(st.lists(st.tuples(st.integers(0, n - 2), st.booleans()), min_size=1, max_size=40))
     for cycle, (number, away) in enumerate(moves, start=1):
         x = number if number < t else number + 1
-        step = StepSettings.of(RingSettings.paper(max_steps=0), cycle)
+        step = RingStep.of(RingSettings.paper(max_steps=0), cycle)
         before = set(pool.peer[pool.start[t] : pool.start[t] + pool.size[t]].tolist())
         if away and x in before:
             _remove(pool, wide, t, x, step, scratch)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sub2sub.compiled.timing.agenda import again, clear, departure, forget, new_agenda, offer, take
+from sub2sub.compiled.timing.agenda import again, clear, departure, forget_member, new_agenda, offer, take
 from sub2sub.compiled.timing.latency import Clock
 from sub2sub.compiled.timing.settings import Timing
 
@@ -57,7 +57,7 @@ def test_a_timer_comes_back_and_nothing_is_left_after_clearing() -> None:
     assert [take(agenda), take(agenda)] == [2, 1]
     again(agenda, 1, 9.0)
     assert take(agenda) == 1
-    forget(CLOCK, agenda, 2)
+    forget_member(CLOCK, agenda, 2)
     assert offer(agenda, 2, -1, 50.0)
     clear(agenda)
     assert take(agenda) == -1
