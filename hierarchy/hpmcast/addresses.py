@@ -29,9 +29,9 @@ class AddressSpace:
     Examples
     --------
     >>> ip = AddressSpace((256, 256, 256, 256))
-    >>> x, y = ip.parse("128.178.73.3"), ip.parse("128.178.41.21")
-    >>> ip.distance(x, y), ip.format(ip.branch(x, 2), level=2), ip.component(y, 1)
-    (2, '128.178', 41)
+    >>> x, y = 0x80B24903, 0x80B22915  # 128.178.73.3 and 128.178.41.21
+    >>> ip.distance(x, y), ip.branch(x, 2) == ip.branch(y, 2), ip.component(y, 1)
+    (2, True, 41)
     >>> ip.capacity == 2**32
     True
     """
@@ -80,25 +80,3 @@ class AddressSpace:
         while self.branch(x, level) != self.branch(y, level):
             level += 1
         return level
-
-    def parse(self, text: str) -> int:
-        """The number of an address written as x(l-1). ... .x(0)."""
-        parts = text.split(".")
-        if len(parts) != self.levels:
-            raise InputError(f"address {text!r}: expected {self.levels} components, got {len(parts)}")
-        number = 0
-        for i, (part, size) in enumerate(zip(parts, self.sizes, strict=True)):
-            if not part.isdecimal() or int(part) >= size:
-                raise InputError(
-                    f"address {text!r}: expected component {i} to be 0 to {size - 1}, got {part!r}"
-                )
-            number = number * size + int(part)
-        return number
-
-    def format(self, branch: int, level: int = 0) -> str:
-        """Write a branch address of `level`; a whole address is one of level 0."""
-        parts = []
-        for i in range(level, self.levels):
-            parts.append(str(branch % self.size(i)))
-            branch //= self.size(i)
-        return ".".join(reversed(parts))

@@ -34,8 +34,8 @@ class Population:
     Examples
     --------
     >>> system = Population.at(AddressSpace((4, 4)), [1, 2, 7, 12, 13, 15])
-    >>> system.n, system.branches(1), [system.participants(1, b).tolist() for b in range(3)]
-    (6, 3, [[0, 1], [2], [3, 4, 5]])
+    >>> system.n, system.branches(1), system.first[1].tolist()
+    (6, 3, [0, 2, 3, 6])
     >>> Population.regular(a=22, levels=3).n
     10648
     """
@@ -99,10 +99,6 @@ class Population:
     def branches(self, level: int) -> int:
         """Number of populated branches of `level`."""
         return len(self.first[level]) - 1
-
-    def participants(self, level: int, branch: int) -> NDArray[np.int64]:
-        """The participants below one branch."""
-        return np.arange(self.first[level][branch], self.first[level][branch + 1])
 
     def children(self, level: int) -> NDArray[np.int32]:
         """The first child of each branch of `level` among the branches of `level - 1`; then the end."""

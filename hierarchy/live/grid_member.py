@@ -108,16 +108,16 @@ class GridMember(Member):
         """The members that an event goes to within the community."""
         return super().topic_table() if self.keeps_scamp else self.found
 
-    def stand_still(self, missed: int) -> None:
+    def miss_cycles(self, missed: int) -> None:
         """Take note of cycles that passed without a tick: all announcements went on to end.
 
         Where many may have ended it rests again, as a newcomer: a search that it serves itself would find
         nobody, and empty its table, until it has met its replicas.
         """
-        super().stand_still(missed)
+        super().miss_cycles(missed)
         self._announce_in -= missed
         if missed:
-            self.grid.peer.stand_still(missed)
+            self.grid.peer.miss_cycles(missed)
         if self._placed_in and missed >= self.grid.settings.lease // 2:
             self._placed_in = self.cycle + 1
 

@@ -109,10 +109,10 @@ class Member:
         """Unsubscribe."""
         return self.scamp.leave(self.cycle)
 
-    def stand_still(self, missed: int) -> None:
+    def miss_cycles(self, missed: int) -> None:
         """Take note of cycles that passed without a tick, as the process was stopped."""
-        self.above.stand_still(missed)
-        self.scamp.stand_still(missed)
+        self.above.miss_cycles(missed)
+        self.scamp.miss_cycles(missed)
 
     def follow(self, graph: TopicGraph) -> None:
         """Take note that topics have other parents now."""

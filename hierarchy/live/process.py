@@ -157,7 +157,7 @@ class Process(Host):
 
         An event is sent again whatever failed before: the back-off may last longer than its tries.
         """
-        core.stand_still(self.missed)
+        core.miss_cycles(self.missed)
         sends = list(core.tick(self.draws()))
         for send in sends:
             if send.to and isinstance(send.message, m.Event):

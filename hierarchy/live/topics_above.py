@@ -56,7 +56,7 @@ class TopicsAbove:
         for table in self.tables:
             yield from table.keep_updated(p_sel, dice)
 
-    def stand_still(self, missed: int) -> None:
+    def miss_cycles(self, missed: int) -> None:
         """Let entries that are being checked have the whole time again: their answers may wait unread."""
         if missed:
             self._check_ages.clear()

@@ -282,7 +282,7 @@ class GridPeer:
                 if known is None or known.expires < expires:
                     self.held[member.id] = Held(member, expires)
 
-    def stand_still(self, missed: int) -> None:
+    def miss_cycles(self, missed: int) -> None:
         """Account for cycles in which this peer did nothing: announcements that it holds went on to end."""
         self.held = {id: Held(held.member, held.expires - missed) for id, held in self.held.items()}
 

@@ -171,7 +171,7 @@ class ScampPeer:
         for holder in holders:
             yield Send(holder, Replace((), 0))
 
-    def stand_still(self, missed: int) -> None:
+    def miss_cycles(self, missed: int) -> None:
         """Account for cycles in which this member did nothing: its lease went on at other members."""
         if self.lease_end > 0:
             self.lease_end = max(self.lease_end - missed, 1)

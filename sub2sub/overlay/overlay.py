@@ -20,7 +20,6 @@ from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.compiled.events.layer import RecentEvents
 from sub2sub.compiled.ring.layer import Ring
 from sub2sub.compiled.ring.probing import Probing
-from sub2sub.compiled.ring.rest import who_skips
 from sub2sub.compiled.vicinity.layer import Vicinity
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import points
@@ -116,7 +115,7 @@ class Overlay(Subscribers):
             population.scaled,
         )
         if self.settings.calm:
-            self.cyclon.who_skips = self.ring.who_skips = partial(who_skips, self.ring, self.settings.calm)
+            self.cyclon.who_skips = self.ring.who_skips = partial(self.ring.skipping, self.settings.calm)
             if isinstance(near, Vicinity):
                 near.who_skips = self.cyclon.who_skips
         self.probing = Probing(self.ring, self.settings.suspect_age, seed)

@@ -114,15 +114,15 @@ class RingPeer:
         """The neighbours in the order of the ring, starting with the successor."""
         if self._order is None:
             own, around = self.own.id, self.around
-            self._order = sorted(self.view.values(), key=lambda each: (each.peer.id - own) % around)
+            self._order = sorted(self.view.values(), key=lambda neighbour: (neighbour.peer.id - own) % around)
         return self._order
 
     def expire(self, now: int) -> None:
         """Remove the neighbours that nobody has heard from for too long."""
         if self.settings.max_age:
-            for each in list(self.view.values()):
-                if each.stamp < now - self.settings.max_age:
-                    self.remove(each.peer.id, now)
+            for neighbour in list(self.view.values()):
+                if neighbour.stamp < now - self.settings.max_age:
+                    self.remove(neighbour.peer.id, now)
 
     def remove(self, id: int, now: int) -> None:
         """Remove a neighbour."""
@@ -132,7 +132,11 @@ class RingPeer:
 
     def last_change(self, now: int) -> int:
         """When a neighbour was last accepted or removed; now, if there is no neighbour."""
-        return max([self.last_removal, *[each.since for each in self.view.values()]]) if self.view else now
+        return (
+            max([self.last_removal, *[neighbour.since for neighbour in self.view.values()]])
+            if self.view
+            else now
+        )
 
     def partner(self, turn: int, dice: Dice) -> Descriptor | None:
         """The neighbour to exchange with in the cycle's exchange number `turn`; None without neighbours."""
@@ -144,7 +148,7 @@ class RingPeer:
         first = dice.below(turn * DRAWS + CHOICE, len(order))
         if self.settings.partner == Partner.RANDOM:
             return order[first].peer
-        return min(order[first:] + order[:first], key=lambda each: each.met).peer
+        return min(order[first:] + order[:first], key=lambda neighbour: neighbour.met).peer
 
     def is_searching(self, now: int, cycle: int = 1) -> bool:
         """Whether it exchanges once more at once: it lost a neighbour lately, and has not met all others.
@@ -153,11 +157,17 @@ class RingPeer:
         """
         if now - self.last_removal >= SEARCHING * cycle or len(self.view) > FEW:
             return False
-        return any(each.met < 0 for each in self.view.values())
+        return any(neighbour.met < 0 for neighbour in self.view.values())
 
     def report(self, fed: Sequence[Link]) -> Report:
         """The links to send to a partner."""
-        return Report(fed, [make_ring_link((each.peer, each.stamp, each.since)) for each in self.in_order()])
+        return Report(
+            fed,
+            [
+                make_ring_link((neighbour.peer, neighbour.stamp, neighbour.since))
+                for neighbour in self.in_order()
+            ],
+        )
 
     def answer(
         self,
@@ -224,7 +234,7 @@ class RingPeer:
         candidates: dict[int, Descriptor] = {}
         for link in unknown:
             candidates.setdefault(link.peer.id, link.peer)
-        neighbours = [each.peer for each in self.view.values()]
+        neighbours = [neighbour.peer for neighbour in self.view.values()]
         taken, kept = self.need.offer(neighbours, list(candidates.values()), self.settings.cap)
         if not taken:
             return []
@@ -260,18 +270,18 @@ class RingPeer:
 
     def drop_superfluous(self) -> None:
         """Drop the neighbours that others have made superfluous."""
-        self._keep(self.need.kept([each.peer for each in self.view.values()]))
+        self._keep(self.need.kept([neighbour.peer for neighbour in self.view.values()]))
 
     def _keep(self, kept: set[int]) -> None:
-        self.view = {id: each for id, each in self.view.items() if id in kept}
+        self.view = {id: neighbour for id, neighbour in self.view.items() if id in kept}
         self._order = None
 
     def heard_from(self, id: int, now: int) -> int:
         """Note a message from a peer, if it is a neighbour; return when they met before, -1 for never."""
-        each = self.view.get(id)
-        if each is None:
+        neighbour = self.view.get(id)
+        if neighbour is None:
             return -1
-        before, each.met, each.stamp = each.met, now, now
+        before, neighbour.met, neighbour.stamp = neighbour.met, now, now
         return before
 
     def suspects(self, age: int, now: int) -> list[Descriptor]:
@@ -280,7 +290,11 @@ class RingPeer:
         With few neighbours, for half as long: a peer hears less of them, and each matters more.
         """
         oldest = (age + 1) // 2 if len(self.view) <= FEW else age
-        return [each.peer for each in self.in_order() if now - each.stamp >= oldest] if age else []
+        return (
+            [neighbour.peer for neighbour in self.in_order() if now - neighbour.stamp >= oldest]
+            if age
+            else []
+        )
 
     def suspect(self, id: int, age: int, now: int) -> None:
         """Probe a neighbour next, as if nobody had heard from it for `age`."""
@@ -290,8 +304,12 @@ class RingPeer:
     def hellos_due(self, now: int, cycle: int = 1) -> list[Descriptor]:
         """Neighbours that get a hello now: accepted `hello_after` ago, and not met since."""
         after = self.settings.hello_after
-        due = (each for each in self.in_order() if each.met < 0 and now - cycle < each.since + after <= now)
-        return [each.peer for each in due] if after and self.settings.hello else []
+        due = (
+            neighbour
+            for neighbour in self.in_order()
+            if neighbour.met < 0 and now - cycle < neighbour.since + after <= now
+        )
+        return [neighbour.peer for neighbour in due] if after and self.settings.hello else []
 
     def silent(self, peer: Descriptor, now: int) -> None:
         """Note that a neighbour did not answer a probe."""
@@ -317,19 +335,26 @@ class RingPeer:
     def _renew_all(self, links: Sequence[RingLink]) -> None:
         view, aged = self.view, self.settings.max_age > 0
         for peer, stamp, _ in links:
-            each = view.get(peer.id)
-            if each is not None and stamp > each.stamp and aged:
-                each.stamp = stamp
+            neighbour = view.get(peer.id)
+            if neighbour is not None and stamp > neighbour.stamp and aged:
+                neighbour.stamp = stamp
 
     def renew(self, link: Link | RingLink) -> None:
         """Keep the fresher stamp of a neighbour."""
-        each = self.view[link[0].id]
-        if link[1] > each.stamp and self.settings.max_age:
-            each.stamp = link[1]
+        neighbour = self.view[link[0].id]
+        if link[1] > neighbour.stamp and self.settings.max_age:
+            neighbour.stamp = link[1]
 
 
 def skips_turn(cycles: Any, calm: int, turn: Any) -> Any:
     """Whether a peer skips its turn, `cycles` after the last change of its ring view.
+
+    Not in Sub-2-Sub, whose peers exchange links of all kinds in every cycle. The layers below serve to find
+    ring neighbours; while no peer joins or leaves, they only find the same ones again. A peer whose ring view
+    is not empty and has not changed for `calm` cycles is at rest: it begins exchanges of random and proximity
+    links only in every `calm`-th cycle, and its messages to ring neighbours contain only ring links in the
+    others (Trickle, RFC 6206, slows gossip down in the same way). It answers others as usual, and retries a
+    partner of CYCLON that did not answer when that is due. Ring exchanges and probes go on in every cycle.
 
     Examples
     --------

@@ -279,7 +279,7 @@ class OverlaySettings:
         default coordinates are not scaled.
     calm : int
         If its ring links have not changed for this many cycles, a peer begins exchanges of random and
-        proximity links only every so many cycles (`sub2sub.compiled.ring.rest`); 0 for never, as published.
+        proximity links only every so many cycles (`skips_turn`); 0 for never, as published.
     """
 
     cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))

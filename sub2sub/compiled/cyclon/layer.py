@@ -230,7 +230,7 @@ class Cyclon(LayerBase):
     lost : (n,) int32
         A partner that did not answer, -1 for none; -2 - partner if it did not answer the retry either.
     who_skips : callable, optional
-        Peers that do not shuffle in a cycle, except for retries (`sub2sub.compiled.ring.rest`).
+        Peers that do not shuffle in a cycle, except for retries (`Ring.skipping`).
 
     Examples
     --------

@@ -62,6 +62,7 @@ from sub2sub.compiled.ring.settings import RingStep
 from sub2sub.compiled.ring_views.growing import grow_pool
 from sub2sub.compiled.ring_views.labels import Labels
 from sub2sub.compiled.ring_views.pool import (
+    SINCE,
     STAMP,
     RingPool,
     compact,
@@ -76,7 +77,7 @@ from sub2sub.compiled.vicinity.layer import Vicinity
 from sub2sub.peers.descriptors import DESCRIPTOR, HEADER, RANGE
 from sub2sub.peers.draws import cycle_key
 from sub2sub.peers.newcomer import ASKS, KNOWN
-from sub2sub.peers.ring import NEVER, STREAM, VERIFYING
+from sub2sub.peers.ring import NEVER, STREAM, VERIFYING, skips_turn
 from sub2sub.peers.settings import Partner, RingSettings
 from sub2sub.peers.verification import TOMBSTONES
 
@@ -102,7 +103,7 @@ class Ring:
     Attributes
     ----------
     who_skips : callable, optional
-        Peers that send only ring links to their partners in a cycle (`sub2sub.compiled.ring.rest`).
+        Peers that send only ring links to their partners in a cycle, as `skipping` says.
     """
 
     name = "ring"
@@ -197,6 +198,15 @@ class Ring:
     def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Messages and bytes of the last cycle, by peer; each message has the mean length of its kind."""
         return self._sent.sum(axis=1, dtype=np.int64), np.rint(self._sent @ self._each).astype(np.int64)
+
+    def skipping(self, calm: int, cycle: int) -> NDArray[np.bool_]:
+        """Which peers are at rest and skip their turn (`sub2sub.peers.ring.skips_turn`)."""
+        pool = self.pool
+        holders, at = places_of(pool)
+        changed = np.where(pool.size > 0, pool.last_removal, cycle)
+        np.maximum.at(changed, holders, pool.words[at + SINCE * pool.room[holders].astype(np.int64)])
+        skips: NDArray[np.bool_] = skips_turn(cycle - changed, calm, cycle + np.arange(changed.size))
+        return skips
 
     def _feeds(self) -> Feeds:
         near, random = self.vicinity, self.cyclon

@@ -61,23 +61,23 @@ def collect(pool, boxes, feeds, t, s, met, settings, scratch):
     Links that were in the ring view of s when the two last met were offered then. They need not be offered
     again unless a neighbour was removed from t's view since.
     """
-    n, reach, found, known = boxes.shape[0], scratch.frame.reach, scratch.gathered, scratch.known
-    count = add_links(feeds.near[s], np.int64(feeds.near_size[s]), t, n, reach, found, np.int64(0))
-    count = add_links(feeds.random[s], np.int64(feeds.random_size[s]), t, n, reach, found, count)
+    n, reach, candidates, known = boxes.shape[0], scratch.frame.reach, scratch.gathered, scratch.known
+    count = add_links(feeds.near[s], np.int64(feeds.near_size[s]), t, n, reach, candidates, np.int64(0))
+    count = add_links(feeds.random[s], np.int64(feeds.random_size[s]), t, n, reach, candidates, count)
     # Where links have ages, a link to a neighbour of t may be fresher than that of t.
-    count = drop_tried(pool, t, found, np.int64(0), count, 1 - settings.aged, known)
-    prefetch_boxes(boxes, found, np.int64(0), count)
+    count = drop_tried(pool, t, candidates, np.int64(0), count, 1 - settings.aged, known)
+    prefetch_boxes(boxes, candidates, np.int64(0), count)
     if s != t:
         fed = count
         since = met if pool.last_removal[t] < met else np.int64(-1)
-        count = add_neighbours(pool, s, since, t, n, reach, found, count)
-        prefetch_boxes(boxes, found, fed, count)
+        count = add_neighbours(pool, s, since, t, n, reach, candidates, count)
+        prefetch_boxes(boxes, candidates, fed, count)
         # For neighbours of both, the stamps have been compared (`renew_stamps`).
-        count = drop_tried(pool, t, found, fed, count, np.int64(1), known)
-    count = keep_overlapping(boxes, t, found, count)
+        count = drop_tried(pool, t, candidates, fed, count, np.int64(1), known)
+    count = keep_overlapping(boxes, t, candidates, count)
     noted = np.int64(0)
     for k in range(count):
-        x, stamp = np.int64(found[0, k]), np.int64(found[1, k])
+        x, stamp = np.int64(candidates[0, k]), np.int64(candidates[1, k])
         if stamp >= settings.oldest:
             noted = note(pool, boxes, t, x, stamp, scratch, noted)
     return noted

@@ -39,20 +39,20 @@ def _in_reach(peers, t, n, reach):
 
 
 @rule
-def add_links(row, size, t, n, reach, found, count):
+def add_links(row, size, t, n, reach, candidates, count):
     """Add the links of a row that are in reach of t; return the new count."""
     for start in range(0, size, LANES64):
         links = load(row, start)
         peers = low_half(links)
         chosen = (links != FREE) & _in_reach(peers, t, n, reach)
-        pack(found[0], count, peers, chosen)
-        pack(found[1], count, low_half(links >> 32), chosen)
+        pack(candidates[0], count, peers, chosen)
+        pack(candidates[1], count, low_half(links >> 32), chosen)
         count += popcount(bits(chosen))
     return count
 
 
 @rule
-def add_neighbours(pool, s, since, t, n, reach, found, count):
+def add_neighbours(pool, s, since, t, n, reach, candidates, count):
     """Add the neighbours of s accepted in cycle `since` or later, in reach of t; return the new count."""
     size, words = size_of(pool, s), pool.words
     peers_at, stamps_at, since_at = field(pool, s, PEER), field(pool, s, STAMP), field(pool, s, SINCE)
@@ -62,14 +62,14 @@ def add_neighbours(pool, s, since, t, n, reach, found, count):
         chosen &= _in_reach(peers, t, n, reach)
         some = bits(chosen)
         if some:
-            pack(found[0], count, peers, chosen)
-            pack(found[1], count, load(words, stamps_at + start), chosen)
+            pack(candidates[0], count, peers, chosen)
+            pack(candidates[1], count, load(words, stamps_at + start), chosen)
             count += popcount(some)
     return count
 
 
 @rule
-def drop_tried(pool, t, found, first, count, neighbours_too, known):
+def drop_tried(pool, t, candidates, first, count, neighbours_too, known):
     """Drop candidates from `first` on that t has tried; return the new count.
 
     Neighbours of t are dropped only if `neighbours_too`; their number is added to `known`.
@@ -77,34 +77,34 @@ def drop_tried(pool, t, found, first, count, neighbours_too, known):
     kept, table, slots = first, field(pool, t, TRIED), tried_slots(pool, t)
     for start in range(first, count, LANES32):
         present = numbers(start) < count
-        peers, stamps = load(found[0], start), load(found[1], start)
+        peers, stamps = load(candidates[0], start), load(candidates[1], start)
         entries = gather(pool.words, table, where(present, scaled(peers * _SPREAD, slots), 0))
         chosen = present & (entries != peers)
         if neighbours_too:
             neighbour = chosen & (entries == (peers ^ np.int32(-1)))
             known[0] += popcount(bits(neighbour))
             chosen ^= neighbour
-        pack(found[0], kept, peers, chosen)
-        pack(found[1], kept, stamps, chosen)
+        pack(candidates[0], kept, peers, chosen)
+        pack(candidates[1], kept, stamps, chosen)
         kept += popcount(bits(chosen))
     return kept
 
 
 @rule
-def prefetch_boxes(boxes, found, first, count):
+def prefetch_boxes(boxes, candidates, first, count):
     """Prefetch the boxes of the candidates from `first` on."""
     width = 2 * boxes.shape[2]
     for k in range(first, count):
-        prefetch(boxes, np.int64(found[0, k]) * width)
+        prefetch(boxes, np.int64(candidates[0, k]) * width)
 
 
 @rule
-def keep_overlapping(boxes, t, found, count):
+def keep_overlapping(boxes, t, candidates, count):
     """Keep the candidates that overlap t and are not t; return the new count."""
     kept = np.int64(0)
     for k in range(count):
-        x, stamp = np.int64(found[0, k]), found[1, k]
+        x, stamp = np.int64(candidates[0, k]), candidates[1, k]
         # Written in any case, so that there is no branch to mispredict; `kept` decides whether it counts.
-        found[0, kept], found[1, kept] = x, stamp
+        candidates[0, kept], candidates[1, kept] = x, stamp
         kept += (x != t) & overlap(boxes, x, t)
     return kept

@@ -62,8 +62,8 @@ class StepSpace:
             own, partner = (new_scratch(self.d, self._neighbours) for _ in range(2))
             news = np.empty((16 * self._neighbours, 2), np.int32)
             self.threads.append(ThreadSpace(own, partner, news, np.zeros(NEWS + 1, np.int64)))
-        for each in self.threads:
-            each.counts[:] = 0
+        for thread in self.threads:
+            thread.counts[:] = 0
 
     def compact(self, spare: int, threads: int | None = None) -> None:
         """Compact all views, so that each thread has `spare` places left."""
@@ -74,18 +74,18 @@ class StepSpace:
 
     def make_space(self, places: int) -> None:
         """Make sure that two views can grow to that many places each, with some reserve."""
-        if any(places > each.own.offers.shape[1] for each in self.threads):
+        if any(places > thread.own.offers.shape[1] for thread in self.threads):
             self._asked += self._counted()
             self.threads = [
-                each._replace(own=new_scratch(self.d, 2 * places), partner=new_scratch(self.d, 2 * places))
-                for each in self.threads
+                thread._replace(own=new_scratch(self.d, 2 * places), partner=new_scratch(self.d, 2 * places))
+                for thread in self.threads
             ]
-        for k, each in enumerate(self.threads):
-            used = int(each.counts[NEWS])
-            if used + 2 * places > each.news.shape[0]:
+        for k, thread in enumerate(self.threads):
+            used = int(thread.counts[NEWS])
+            if used + 2 * places > thread.news.shape[0]:
                 news = np.empty((2 * used + 4 * places, 2), np.int32)
-                news[:used] = each.news[:used]
-                self.threads[k] = each._replace(news=news)
+                news[:used] = thread.news[:used]
+                self.threads[k] = thread._replace(news=news)
         if not all(fits(pool, 2 * places, self.d) for pool in self.pools):
             used = int(self.pools[0].room.sum(dtype=np.int64))
             spare = max(used // 24, min(used // 6, SPARE))
@@ -102,19 +102,19 @@ class StepSpace:
 
     def hellos(self, n: int) -> Hellos:
         """The hellos to send, in an order that does not depend on threads."""
-        return hellos_of([each.news[: each.counts[NEWS]] for each in self.threads], n)
+        return hellos_of([thread.news[: thread.counts[NEWS]] for thread in self.threads], n)
 
     def counts(self) -> NDArray[np.int64]:
         """The counts of all threads in this cycle."""
-        return np.asarray(sum(each.counts for each in self.threads))
+        return np.asarray(sum(thread.counts for thread in self.threads))
 
     def asked(self) -> NDArray[np.int64]:
         """The counts of the tests for cover since the last call."""
         total = self._asked + self._counted()
         self._asked = np.zeros(5, np.int64)
-        for each in self.threads:
-            each.own.counts[:], each.partner.counts[:] = 0, 0
+        for thread in self.threads:
+            thread.own.counts[:], thread.partner.counts[:] = 0, 0
         return total
 
     def _counted(self) -> NDArray[np.int64]:
-        return np.asarray(sum(each.own.counts + each.partner.counts for each in self.threads))
+        return np.asarray(sum(thread.own.counts + thread.partner.counts for thread in self.threads))

@@ -300,7 +300,7 @@ class Vicinity(LayerBase):
     size : (n,) int8
         Number of links of each peer.
     who_skips : callable, optional
-        Peers that begin no exchange in a cycle (`sub2sub.compiled.ring.rest`).
+        Peers that begin no exchange in a cycle (`Ring.skipping`).
 
     Examples
     --------

@@ -33,7 +33,7 @@ class RingExchanges:
     fed : callable
         The present links of the layers below.
     skips_turn : callable
-        Whether messages contain only ring links until the next tick (`sub2sub.compiled.ring.rest`).
+        Whether messages contain only ring links until the next tick (`sub2sub.peers.ring.skips_turn`).
 
     Attributes
     ----------

@@ -293,6 +293,6 @@ def test_a_stopped_process_renews_its_lease_when_it_goes_on() -> None:
         member = Member(contact(1), lambda event: None, own)
         list(member.join(other, Dice(1)))
         list(member.receive(Served(other, 100), other.id, Dice(2)))
-        member.stand_still(missed)
+        member.miss_cycles(missed)
         sent = [type(send.message) for send in member.tick(Dice(3))]
         assert (Subscribe in sent) == renews

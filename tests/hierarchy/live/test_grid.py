@@ -132,7 +132,7 @@ def test_announcements_end_while_a_process_is_stopped() -> None:
     member = GridMember(Contact(1, "h", 1, "."), lambda event: None, SETTINGS)
     lease = member.grid.settings.lease
     member.grid.peer.hold([Posting(A, lease), Posting(B, lease - 1)], cycle=0)
-    member.stand_still(lease - 1)
+    member.miss_cycles(lease - 1)
     member.grid.peer.expire(0)
     assert member.grid.peer.known(A.topic) == [A]
 
@@ -143,7 +143,7 @@ def test_a_table_outlasts_the_announcements_that_end_while_a_process_is_stopped(
     overlay = built(keeps_scamp=False)
     for number in range(1, 7):
         member = overlay.members[number]
-        member.stand_still(missed)
+        member.miss_cycles(missed)
         member._search_in = 0  # due at once
         for _ in range(8):
             overlay.carry(member, member.tick(overlay.dice()))

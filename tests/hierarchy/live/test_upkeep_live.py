@@ -348,7 +348,7 @@ def test_a_process_that_was_stopped_reads_answers_before_it_ends_a_check() -> No
     (check,) = (send.message for send in member.tick(Dice(1)) if isinstance(send.message, Check))
     for _ in range(CHECKS * (member.settings.patience + 1) - 2):
         list(member.tick(Dice(2)))
-    member.stand_still(5)
+    member.miss_cycles(5)
     list(member.tick(Dice(3)))  # without the stop, its answer would have come too late
     list(member.receive(Checked(check.exchange), above.id, Dice(4)))
     for _ in range(2):

@@ -94,7 +94,7 @@ def test_delegates_are_the_smallest_addresses_of_their_subsystem(n, redundancy, 
     known = exact_knowledge(population, Condensation(redundancy=redundancy))
     for level in (1, 2):
         for branch in range(population.branches(level)):
-            members = population.participants(level, branch)
+            members = np.arange(*population.first[level][branch : branch + 2])
             delegates = known.tables[level].delegates[0, branch]
             assert delegates[delegates >= 0].tolist() == members[:redundancy].tolist()
             assert known.tables[level].members[0, branch] == len(members)
@@ -105,7 +105,7 @@ def test_capacity_elects_the_strongest_of_each_subsystem():
     capacity = np.random.default_rng(2).permutation(64)
     known = exact_knowledge(population, Condensation(redundancy=2), capacity=capacity)
     for branch in range(4):
-        members = population.participants(2, branch)
+        members = np.arange(*population.first[2][branch : branch + 2])
         strongest = members[np.argsort(-capacity[members])][:2]
         assert known.tables[2].delegates[0, branch].tolist() == strongest.tolist()
 
