@@ -33,15 +33,13 @@ class OverlayFinder:
 
     def __init__(self, grid: PGrid) -> None:
         self.grid = grid
-        self.hops = np.empty(0, np.int64)  # of the searches of the last call
 
     def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
         """Search the P-Grid for each topic of a request until a member is found."""
         (members, slots, scope), chains = search.requests.T, search.tables.slots
-        candidates, messages, self.hops = self.grid.search_up(
+        return self.grid.search_up(
             members, chains.chain, chains.start[slots], scope, search.wanted, search.cycle, search.channel, 1
         )
-        return candidates, messages
 
 
 class SemiStructured(ScampMembership):

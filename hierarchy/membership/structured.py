@@ -80,7 +80,6 @@ class Structured(LayerBase):
         self.super_table = np.full((n, self.slots.most, max(s.z for s in by_topic)), -1, np.int32)
         self.known = np.ones(n)  # members of the own community, as the last search found
         self.searched = np.zeros(n, bool)  # members whose search reached where its key belongs
-        self.hops = np.empty(0, np.int64)  # of the searches of the last step
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
         """Start `peers` with empty tables; contacts are peers of the P-Grid (-1: ask its gateways)."""
@@ -116,11 +115,10 @@ class Structured(LayerBase):
         self.topic_table[due[known]] = members[known]
         self.known[due[known]] = answers.known[known]
         self.searched[due[known]] = True
-        hops, messages = [answers.hops], int(answers.messages.sum()) + len(due)
+        messages = int(answers.messages.sum()) + len(due)
         z = np.array([s.z for s in by_topic])[self.topic[due]]
         for slot in range(self.slots.most):
-            messages += self._search_supers(slot, due, z, cycle, channel, hops)
-        self.hops = np.concatenate(hops)
+            messages += self._search_supers(slot, due, z, cycle, channel)
         return {
             "messages": overlay["messages"] + messages,
             "failed": overlay["failed"] + int(channel.failed[0]),
@@ -174,7 +172,6 @@ class Structured(LayerBase):
         z: NDArray[np.int64],
         cycle: int,
         channel: Channel,
-        hops: list[NDArray[np.int64]],
     ) -> int:
         """Fill one super-topic table of each member: search up its chain until a supertopic has members."""
         s = self.slots
@@ -188,10 +185,9 @@ class Structured(LayerBase):
         self.super_table[due[blocked], slot] = -1
         due, numbers, z = due[~blocked], numbers[~blocked], z[~blocked]
         most, scope = self.super_table.shape[2], s.start[numbers + 1] - s.start[numbers]
-        members, messages, steps = self.pgrid.search_up(
+        members, messages = self.pgrid.search_up(
             due, s.chain, s.start[numbers], scope, most, cycle, channel, 1 + slot * 1000
         )
-        hops.append(steps)
         kept = members[:, 0] >= 0
         members[np.arange(most) >= z[:, None]] = -1
         self.super_table[due[kept], slot] = members[kept]

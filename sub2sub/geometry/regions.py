@@ -15,6 +15,7 @@ without storing them, and a population that would need more than `max_bytes` is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -100,11 +101,18 @@ def minimal_regions(lows: ArrayLike, highs: ArrayLike, max_bytes: int = 2**30) -
             f"lows: expected subscriptions whose regions fit into max_bytes = {max_bytes}, got {len(low)} "
             f"of {d} attributes that take more: stopped counting at {boxes} boxes with {entries} members"
         )
-    found = _partition(low.T.copy(), high.T.copy(), _start(len(low), d), boxes, entries)
-    cells, region, offsets, members = found
+    cells, offsets, members = _partition(low.T.copy(), high.T.copy(), _start(len(low), d), boxes, entries)
+    number: dict[bytes, int] = {}  # of the region with these members
+    region = np.array(
+        [number.setdefault(members[a:b].tobytes(), len(number)) for a, b in pairwise(offsets.tolist())],
+        np.int64,
+    )
     order = np.argsort(region, kind="stable")
-    starts = np.searchsorted(region[order], np.arange(len(offsets)))
-    return Regions(Members(offsets, members), *closed(cells[order, 0], cells[order, 1]), starts)
+    starts = np.searchsorted(region[order], np.arange(len(number) + 1))
+    held = [np.frombuffer(one, np.int64) for one in number]
+    sizes = np.cumsum([0, *map(len, held)])
+    everybody = np.concatenate([np.empty(0, np.int64), *held])
+    return Regions(Members(sizes, everybody), *closed(cells[order, 0], cells[order, 1]), starts)
 
 
 @jitted
@@ -124,26 +132,18 @@ def _count(lows, highs, sweep, max_bytes):
 
 @jitted
 def _partition(lows, highs, sweep, boxes, entries):
-    """The boxes, the region of each, and the members of each region (offsets and list)."""
+    """The boxes, and the members of each in ascending order (offsets and list)."""
     cells = np.empty((boxes, 2, lows.shape[0]), np.float64)
     by_row = np.arange(lows.shape[1]).astype(np.float64)
-    region_of = np.empty(boxes, np.int64)
-    offsets = np.zeros(boxes + 1, np.int64)
-    members = np.empty(entries, np.int64)
-    capacity = 2
-    while capacity < 2 * boxes:
-        capacity *= 2
-    table = np.full(capacity, -1, np.int64)
-    regions = 0
+    offsets, members = np.zeros(boxes + 1, np.int64), np.empty(entries, np.int64)
     for box in range(boxes):
         _next_box(lows, highs, sweep)
         cells[box] = sweep.slab
-        region = _region(table, sweep.held[-1], sweep.place[-1], sweep.size[-1], offsets, members, regions)
-        if region == regions:
-            _sort(members[offsets[region] : offsets[region + 1]], by_row)
-            regions += 1
-        region_of[box] = region
-    return cells, region_of, offsets[: regions + 1].copy(), members[: offsets[regions]].copy()
+        first, size = offsets[box], sweep.size[-1]
+        offsets[box + 1] = first + size
+        members[first : first + size] = sweep.held[-1, :size]
+        _sort(members[first : first + size], by_row)
+    return cells, offsets, members
 
 
 class _Sweep(NamedTuple):
@@ -267,40 +267,3 @@ def _next_slab(lows, highs, level, sweep):
 
     sweep.slab[0, level], sweep.slab[1, level] = low, high
     sweep.begun[level], sweep.ended[level], sweep.size[level + 1] = begun, ended, size
-
-
-@jitted
-def _mix(row):
-    """64 bits that depend on every bit of a row number: the end of SplitMix64."""
-    bits = np.uint64(row)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
-
-
-@jitted
-def _region(table, held, place, size, offsets, members, regions):
-    """The number of the region with exactly these members; a new region is added.
-
-    `table` is a hash table with open addressing.
-    """
-    key = np.uint64(size)
-    for i in range(size):
-        key ^= _mix(held[i])
-    slot = np.int64(key & np.uint64(table.shape[0] - 1))
-    while table[slot] >= 0:
-        first, last = offsets[table[slot]], offsets[table[slot] + 1]
-        same = last - first == size
-        while same and first < last:
-            s = members[first]
-            # Old entries of `place` are not cleared; an entry is valid if `held` points back.
-            same = 0 <= place[s] < size and held[place[s]] == s
-            first += 1
-        if same:
-            return table[slot]
-        slot = (slot + 1) & (table.shape[0] - 1)
-    table[slot] = regions
-    first = offsets[regions]
-    offsets[regions + 1] = first + size
-    members[first : first + size] = held[:size]
-    return regions

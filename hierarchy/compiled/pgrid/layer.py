@@ -224,13 +224,13 @@ class PGrid(LayerBase):
     def search_up(
         self, starts: NDArray[np.int64], topics: NDArray[np.int64], begin: NDArray[np.int64],
         scope: NDArray[np.int64], wanted: int, cycle: int, channel: Channel, salt: int,
-    ) -> tuple[NDArray[np.int32], int, NDArray[np.int64]]:  # fmt: skip
+    ) -> tuple[NDArray[np.int32], int]:  # fmt: skip
         """Search for each start up its chain, `scope` topics from `begin` on, until a topic has members.
 
-        Returns a row of members for each, padded with -1; messages, and the hops of all searches.
+        Returns a row of members for each, padded with -1, and the number of messages.
         """
         members = np.full((len(starts), wanted), -1, np.int32)
-        messages, hops = 0, [np.empty(0, np.int64)]
+        messages = 0
         for step in range(int(scope.max(initial=0))):
             left = np.flatnonzero((members[:, 0] < 0) & (scope > step))
             if len(left) == 0:
@@ -240,8 +240,7 @@ class PGrid(LayerBase):
             )
             members[left] = answers.members
             messages += int(answers.messages.sum()) + len(left)
-            hops.append(answers.hops)
-        return members, messages, np.concatenate(hops)
+        return members, messages
 
     def _first(
         self, low: NDArray[np.int64], high: NDArray[np.int64], starts: NDArray[np.int64]

@@ -186,11 +186,3 @@ def test_a_checkpoint_goes_on_as_the_uninterrupted_run(kind) -> None:
         assert membership.step(later, network) == other.step(later, network)
     for name, array in membership.arrays().items():
         assert np.array_equal(array, other.arrays()[name]), name
-
-
-def test_contacts_are_found_by_routing_with_a_few_hops() -> None:
-    membership, _, network, cycle = _settled("structured", 10, 30, 200)
-    membership.step(cycle, network)
-    depth = membership.pgrid.trie.reference.shape[1]
-    assert 0 < membership.hops.mean() < depth
-    assert membership.hops.max() <= depth
