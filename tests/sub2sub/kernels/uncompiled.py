@@ -57,7 +57,7 @@ def positions(vector: Any) -> Any:
     return np.arange(vector.size, dtype=np.int32)
 
 
-def spread(value: Any) -> Any:
+def in_all_lanes(value: Any) -> Any:
     """A number in all lanes of a vector."""
     return np.full(LINE // value.itemsize, value)
 
