@@ -50,8 +50,7 @@ class JoiningHost(Host):
 
         A core that knows nobody asks in each tick.
         """
-        wants = core.wants_contact() or not core.random.view
-        if wants and "contact" not in self._asking:
+        if (core.wants_contact() or not core.random.view) and "contact" not in self._asking:
             self._ask("contact", self._ask_again(core))
         if "lost" not in self._asking:  # a host that stays silent keeps nobody from a contact
             lost = self.hosts.due(self._cycles(), lambda to: not self.connections.backs_off(to))
@@ -65,8 +64,7 @@ class JoiningHost(Host):
 
     async def stop_asking(self) -> None:
         """End the questions that are under way."""
-        questions = list(self._asking.values())
-        for each in questions:
+        for each in (questions := list(self._asking.values())):
             each.cancel()
         await asyncio.gather(*questions, return_exceptions=True)
 

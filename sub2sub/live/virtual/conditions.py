@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sub2sub.live.virtual.loop import VirtualLoop
 
 Address = tuple[str, int]
+AGAIN = 1.0  # seconds until a connection that nobody answers is tried again (RFC 6298); twice as long then
 NEXT = 1e-6  # seconds between the arrivals of two messages of a connection, at least
 LOST = -1.0  # time of arrival of a message that is lost, in the digest
 FIRST_PORT = 40_000  # of the ports given to sockets that ask for any
@@ -139,12 +140,17 @@ class Network:
     async def connect(
         self, machine: Machine, factory: Callable[[], asyncio.Protocol], to: Address
     ) -> tuple[asyncio.Transport, asyncio.Protocol]:
-        """Open a connection, after the delays of a message and of its answer."""
+        """Open a connection, after the delays of a message and of its answer.
+
+        Where nobody answers it is tried again and again, as TCP does, until the connecting end gives up.
+        """
         await asyncio.sleep(self._delay(machine.host, to[0]))
-        listener = self.listeners.get(to)
-        if self._is_cut(machine.host, to[0]) or (listener and listener.machine.silent):
+        pause = AGAIN
+        while self._is_cut(machine.host, to[0]) or self._is_silent(to):
             self.counts["connections to nobody"] += 1
-            await self.loop.create_future()  # until the connecting end times out
+            await asyncio.sleep(pause)
+            pause *= 2
+        listener = self.listeners.get(to)
         if listener is None or listener.machine.crashed or self._hits(self.conditions.refused, "refused"):
             await asyncio.sleep(self._delay(to[0], machine.host))
             raise ConnectionRefusedError(f"{to[0]}:{to[1]} refuses the connection")
@@ -214,6 +220,9 @@ class Network:
             return False
         self.counts[name] += 1
         return True
+
+    def _is_silent(self, to: Address) -> bool:
+        return to in self.listeners and self.listeners[to].machine.silent
 
     def _is_cut(self, one: str, other: str) -> bool:
         if not self.cut or (one, other) not in self.cut:

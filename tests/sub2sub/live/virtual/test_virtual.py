@@ -68,9 +68,22 @@ def test_a_machine_that_crashed_silently_neither_accepts_nor_refuses_connections
         connecting = a.start(asyncio.open_connection("b", 1))
         done, _ = await asyncio.wait([connecting], timeout=1000.0)
         assert not done
-        assert network.counts["connections to nobody"] == 1
+        assert network.counts["connections to nobody"] == 10  # after 0, 1, 3, 7, ... seconds
 
     assert play(test).broken == []
+
+
+def test_a_connection_that_is_begun_during_a_partition_is_made_soon_after_it() -> None:
+    async def test(network: Network, a: Machine, b: Machine) -> None:
+        await b.start(asyncio.start_server(echo, "b", 1))
+        network.cut = {("a", "b")}
+        asking = a.start(dial())
+        await asyncio.sleep(2.0)
+        network.cut = set()
+        assert await asking == b"x"
+        assert 3.0 < asyncio.get_running_loop().time() < 4.0
+
+    play(test)
 
 
 def test_a_stopped_machine_answers_when_it_is_resumed() -> None:
