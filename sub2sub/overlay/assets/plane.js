@@ -185,7 +185,10 @@
       const ticks = ([from, to]) => [0, 0.25, 0.5, 0.75, 1].map((share) => from + share * (to - from));
       context.textAlign = "center";
       context.textBaseline = "top";
-      for (const value of ticks(domain[axes[0]])) context.fillText(round(value), toX(value), height - MARGIN.bottom + 5);
+      for (const value of ticks(domain[axes[0]])) {
+        const half = context.measureText(round(value)).width / 2; // the last one is not cut off
+        context.fillText(round(value), Math.min(toX(value), width - half - 2), height - MARGIN.bottom + 5);
+      }
       context.fillText(titles[axes[0]], MARGIN.left + w / 2, height - 14);
       context.textAlign = "right";
       context.textBaseline = "middle";
