@@ -13,7 +13,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -24,8 +24,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sims.lab.browser_view import BrowserView
-from sims.lab.lab_page import lab_page
 from sims.lab.laboratory import Laboratory
+from sims.report.cells import asset, template
 from sub2sub.errors import InputError
 from sub2sub.overlay.explorer import frame
 
@@ -163,3 +163,24 @@ class LabServer:
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
             setattr(self, name, value)
+
+
+if TYPE_CHECKING:
+    from sims.lab.laboratory import Laboratory
+
+LAB = "sims.lab"
+OVERLAY = "sub2sub.overlay"
+_SHARED = ("draws", "spread", "plane", "ring", "player", "frames", "world")
+_CHARTS = ("download", "charts/scales", "charts/svg", "charts/draw")
+_OWN = ("field", "outline", "curves", "tour", "lab")
+
+
+def lab_page(lab: Laboratory) -> str:
+    """Return the page."""
+    packages = {OVERLAY: _SHARED, "sims.report": _CHARTS, LAB: _OWN}
+    scripts = [asset(f"{name}.js", package) for package, names in packages.items() for name in names]
+    styles = [asset("page.css"), asset("charts.css"), asset("links.css", OVERLAY), asset("view/view.css")]
+    styles += [asset("lab.css", LAB)]
+    return template("lab.html", LAB).render(
+        styles=styles, scripts=scripts, topics=bool(lab.topics), attributes=lab.attributes
+    )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sub2sub.errors import InputError
 from sub2sub.live import Node, Received, Tls
+from sub2sub.peers.descriptors import Descriptor
 from workloads.settings.models import table
 
 if TYPE_CHECKING:  # a node loads only what it is
@@ -95,6 +96,12 @@ class NodeFile(ABC):
     metrics: int | None = None
     log: Literal["debug", "info", "warning"] = "info"
 
+    def __post_init__(self) -> None:
+        """Find what is wrong before the node listens."""
+        self.known()
+        if self.metrics is not None and not 0 <= self.metrics <= 65535:
+            raise InputError(f"metrics: expected a port from 0 to 65535, got {self.metrics}")
+
     def known(self) -> list[Address]:
         """Return the addresses of others to begin with."""
         found = [address(text, "contacts") for text in self.contacts]
@@ -135,6 +142,12 @@ class PeerFile(NodeFile):
     """
 
     attributes: int | None = None
+
+    def __post_init__(self) -> None:
+        """Find what is wrong before the node listens."""
+        super().__post_init__()
+        for what in self.subscribe:
+            Descriptor.of(0, *ranges(what))
 
     def node(self) -> Node:
         """Return the node."""

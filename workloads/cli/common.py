@@ -37,12 +37,14 @@ class _Path(click.Path):
 
 
 def _try_to_write(folder: Path) -> None:
-    """Make a folder and a file in it, and remove both; if that is impossible, it is an error."""
+    """Make a folder and a file in it, and remove both; if that is impossible, the error names the folder."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=folder):
             pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from None
     finally:
         for made in missing:
             with suppress(OSError):

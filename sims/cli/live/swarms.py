@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sub2sub.errors import InputError
-from workloads.cli.common import NumberRange, json_option, numbers, print_json
+from workloads.cli.common import NumberRange, json_option, print_json
 
 if TYPE_CHECKING:
     from sims.live.swarm import Delivery, Watch
@@ -58,7 +57,6 @@ def swarm(
     """
     import numpy as np
 
-    from sims.live.progress import watching
     from sims.live.swarm import Swarm
     from sub2sub.live.authority import Authority
 
@@ -80,8 +78,12 @@ def swarm(
                 if not share:
                     break
                 live.kill(share)
-            with watching(stage, quiet=as_json) as show:
-                watch = live.wait_for_rings(points, most, show)[-1]
+
+            def show(watch: Watch, stage: str = stage) -> None:
+                rings = f"{100 * watch.links:5.1f} % of ring links, {100 * watch.complete:5.1f} % of rings"
+                click.echo(f"{stage}: {watch.seconds:6.1f} s, {watch.peers} peers, {rings}", err=True)
+
+            watch = live.wait_for_rings(points, most, None if as_json else show)[-1]
             cost, delivery = live.rest(CALM, pause=CALM), live.publish(points[:events])
             outcome.append({"stage": stage, **_stage_row(watch, delivery, cost)})
     _print_rows(outcome, as_json)
@@ -99,45 +101,6 @@ def _stage_row(watch: Watch, delivery: Delivery, cost: dict[str, float]) -> dict
         "ring links": round(sum(len(each.ring) for each in watch.reports) / watch.peers, 1),
         **{name: round(value, 2) for name, value in cost.items()},
     }
-
-
-@click.command()
-@click.option("--sizes", default="7,27,84", help="Members of each community, root first.")
-@click.option(
-    "--membership",
-    type=click.Choice(["unstructured", "semi-structured", "structured"]),
-    default="unstructured",
-    help="Where tables come from; the last two keep a P-Grid, which takes some 40 cycles more.",
-)
-@click.option("--upward", default="0.1,1", help="Values of p_sel, one for each event to publish.")
-@click.option("--per-process", type=click.IntRange(1), default=1, help="Members that share a process.")
-@click.option("--period", type=SECONDS, default=2.0, help="Seconds of a cycle.")
-@with_seed
-@json_option
-def communities(
-    sizes: str, membership: str, upward: str, per_process: int, period: float, seed: int, as_json: bool
-) -> None:
-    """Run CAMCAST communities on loopback and publish events in the lowest one."""
-    from hierarchy.camcast import TopicSettings
-    from hierarchy.live import MemberSettings
-    from sims.live.communities import Communities
-
-    chances = numbers(upward, "upward", float, "probabilities such as 0.1,1")
-    members = numbers(sizes, "sizes", int, "whole numbers such as 7,27,84")
-    if min(members) < 1 or not all(0 <= chance <= 1 for chance in chances):
-        raise InputError(f"sizes, upward: expected members and probabilities, got {sizes!r}, {upward!r}")
-    settings = MemberSettings(TopicSettings(c=0.0, a=2.0, z=4))
-    with Communities(members, settings, period, per_process, seed, membership) as live:
-        live.enter_first()
-        live.enter()
-        live.wait_for_tables(most=60.0)
-        outcomes = live.publish(chances)
-    rows = [
-        {"p_sel": chance, "community": topic, **counts._asdict()}
-        for chance, own in zip(chances, outcomes, strict=True)
-        for topic, counts in own.items()
-    ]
-    _print_rows(rows, as_json)
 
 
 @click.command()

@@ -85,7 +85,6 @@ def test_imports_name_the_file_and_the_columns_it_has() -> None:
         "sweep s.toml --out o --processes 0",
         "live swarm --period -1",
         "live swarm --events -4",
-        "live communities --period 0",
     ],
 )
 def test_numbers_that_cannot_be_are_refused_at_once(words: str) -> None:
