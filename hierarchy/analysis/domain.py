@@ -48,7 +48,7 @@ def per_level(name: str, values: Values, levels: int, domain: str) -> list[float
     return found
 
 
-def check_upward(n: float, z: float, **probabilities: float) -> None:
+def check_upward_messages(n: float, z: float, **probabilities: float) -> None:
     """Raise for invalid parameters of upward messages: a size, a table size, and probabilities."""
     check("size", n=n)
     check("probability", **probabilities)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp, prod
 
-from hierarchy.analysis.domain import Values, check, check_upward, per_level
+from hierarchy.analysis.domain import Values, check, check_upward_messages, per_level
 
 
 def gossip(c: float) -> float:
@@ -51,7 +51,7 @@ def propagation_exact(
     >>> round(propagation_exact(1000, 0.005, 1 / 3, 3, 0.85), 4)
     0.9578
     """
-    check_upward(n, z, p_sel=p_sel, p_a=p_a, p_success=p_success, proportion=proportion)
+    check_upward_messages(n, z, p_sel=p_sel, p_a=p_a, p_success=p_success, proportion=proportion)
     one_link = p_sel * (1 - (1 - p_a * p_success) ** z)
     return 1 - float((1 - one_link) ** (n * proportion))
 

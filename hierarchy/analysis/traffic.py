@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log
 
-from hierarchy.analysis.domain import Values, check, check_upward, per_level
+from hierarchy.analysis.domain import Values, check, check_upward_messages, per_level
 
 
 def within(n: float, c: float) -> float:
@@ -40,7 +40,7 @@ def upward(n: float, p_sel: float, p_a: float, z: float, p_success: float = 1.0)
     >>> round(upward(1000, p_sel=5 / 1000, p_a=1 / 3, z=3, p_success=0.85), 3)
     4.25
     """
-    check_upward(n, z, p_sel=p_sel, p_a=p_a, p_success=p_success)
+    check_upward_messages(n, z, p_sel=p_sel, p_a=p_a, p_success=p_success)
     return n * p_sel * p_a * z * p_success
 
 

@@ -1,5 +1,5 @@
-from hierarchy.compiled.pgrid.layer import Found as Found
 from hierarchy.compiled.pgrid.layer import PGrid as PGrid
+from hierarchy.compiled.pgrid.layer import SearchAnswers as SearchAnswers
 from hierarchy.compiled.scamp.layer import Scamp as Scamp
 from hierarchy.membership.flooding import Flooding as Flooding
 from hierarchy.membership.gateways import Gateways as Gateways

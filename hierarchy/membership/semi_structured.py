@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings
 from hierarchy.compiled.common.channel import WORD, Channel, channel_of
-from hierarchy.compiled.pgrid.layer import Found, PGrid
+from hierarchy.compiled.pgrid.layer import PGrid, SearchAnswers
 from hierarchy.compiled.super_tables.rules import Search
 from hierarchy.membership.entrance import FOUND, WAIT, decide
 from hierarchy.membership.scamp_membership import ScampMembership, add_up
@@ -146,7 +146,7 @@ class SemiStructured(ScampMembership):
         self.waiting = np.concatenate(waiting)
         return messages
 
-    def _decide(self, peer: int, answers: Found, row: int) -> int:
+    def _decide(self, peer: int, answers: SearchAnswers, row: int) -> int:
         """What a member that is not in yet does after a search; one that got stuck says nothing."""
         if not answers.reached[row]:
             return WAIT

@@ -181,10 +181,10 @@ def spread_event(tables, parameters, carrier, publisher, key, first, counts):
     """Fill `first` and `counts` for one event. A member's decisions use its draws in order."""
     topic, topic_table, super_table = tables
     fanout, p_sel, p_a = parameters
-    begin(carrier, publisher, first, counts)
+    begin_event(carrier, publisher, first, counts)
     targets = np.empty(topic_table.shape[1], np.int32)
     upward = np.empty((super_table.shape[1] * super_table.shape[2], 2), np.int64)
-    member = receive(carrier, first)
+    member = next_receiver(carrier, first)
     while member >= 0:
         t = topic[member]
         own = peer_key(key, member)
@@ -192,11 +192,11 @@ def spread_event(tables, parameters, carrier, publisher, key, first, counts):
         send_upward(carrier, member, upward[:count], own, counts)
         count, k = choose_targets(topic_table[member], fanout[t], own, k, targets)
         send_within(carrier, member, targets[:count], own, k, counts)
-        member = receive(carrier, first)
+        member = next_receiver(carrier, first)
 
 
 @rule
-def begin(carrier, publisher, first, counts):
+def begin_event(carrier, publisher, first, counts):
     """Start an event: only the publisher will receive it."""
     first[:] = -1
     counts[:] = 0
@@ -242,7 +242,7 @@ def send_within(carrier, member, targets, key, k, counts):
 
 
 @rule
-def receive(carrier, first):
+def next_receiver(carrier, first):
     """The next member that receives the event for the first time; -1 if there is none."""
     member = take(carrier.agenda)
     if member >= 0:

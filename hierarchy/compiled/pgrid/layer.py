@@ -23,7 +23,14 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.compiled.common.channel import WORD, Channel, channel_of
 from hierarchy.compiled.common.rows import named
 from hierarchy.compiled.pgrid.rules import Trie
-from hierarchy.compiled.pgrid.steps import introduce, matches, meet_all, route_all, sample, tell
+from hierarchy.compiled.pgrid.steps import (
+    are_in_place,
+    introduce_newcomer,
+    meet_all,
+    route_all,
+    sample_members,
+    tell,
+)
 from hierarchy.peers.pgrid import ANNOUNCE, GATEWAY, MEET, STREAM
 from hierarchy.peers.settings import PGridSettings
 from hierarchy.topics import TopicTree
@@ -101,7 +108,7 @@ class Postings:
         self.rows = rows[last]
 
 
-class Found(NamedTuple):
+class SearchAnswers(NamedTuple):
     """Answers to searches."""
 
     members: NDArray[np.int32]  # (searches, wanted) members found, padded with -1
@@ -206,7 +213,7 @@ class PGrid(LayerBase):
 
     def search(
         self, starts: ArrayLike, topics: ArrayLike, wanted: int, cycle: int, channel: Channel, salt: int = 0
-    ) -> Found:
+    ) -> SearchAnswers:
         """Route one request from each start to the key of each topic, for `wanted` random members.
 
         Requests with another `salt` draw independently in the same cycle. Nobody finds itself.
@@ -218,8 +225,8 @@ class PGrid(LayerBase):
         members = np.full((len(starts), wanted), -1, np.int32)
         first, following = self._first(low, high, starts), np.empty(len(starts), np.int64)
         held = np.ascontiguousarray(self.postings.rows[:, 2])
-        sample(held, low, high, starts, np.uint64(mix(key)), members, following)
-        return Found(members, first, following, at >= 0, high - low, hops, messages)
+        sample_members(held, low, high, starts, np.uint64(mix(key)), members, following)
+        return SearchAnswers(members, first, following, at >= 0, high - low, hops, messages)
 
     def search_up(
         self, starts: NDArray[np.int64], topics: NDArray[np.int64], begin: NDArray[np.int64],
@@ -309,7 +316,7 @@ class PGrid(LayerBase):
     def _in_place(self) -> NDArray[np.bool_]:
         """Which postings are where they belong."""
         rows = self.postings.rows
-        right: NDArray[np.bool_] = matches(
+        right: NDArray[np.bool_] = are_in_place(
             self.trie, np.ascontiguousarray(rows[:, 0]), self._keys(rows[:, 1])
         )
         return right
@@ -327,7 +334,7 @@ class PGrid(LayerBase):
                 contact = known[below(np.uint64(draw(draws, 1 << 20)), len(known))]
                 messages += 2
             if contact >= 0:
-                messages += introduce(self.trie, peer, contact, channel, key, pairs, count)
+                messages += introduce_newcomer(self.trie, peer, contact, channel, key, pairs, count)
                 count += 1
             self.recent = np.append(self.recent[self.recent != peer], peer)[-16:]
         self.joining = self.joining[channel.alive[self.joining] == 0]

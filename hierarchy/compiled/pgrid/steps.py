@@ -12,7 +12,7 @@ from sub2sub.compiled.machinery.compilation import kernel
 
 
 @kernel
-def introduce(trie, peer, contact, channel, key, pairs, count):
+def introduce_newcomer(trie, peer, contact, channel, key, pairs, count):
     """Make a newcomer a replica of a random leaf, found by routing from its contact; returns messages."""
     begin_turn(channel, key, peer)
     at, _, messages = route(trie, contact, next_bits(channel), channel)
@@ -104,7 +104,7 @@ def tell(senders, receivers, channel, key, told):
 
 
 @kernel
-def sample(member, low, high, starts, key, out, following):
+def sample_members(member, low, high, starts, key, out, following):
     """Draw members for each search, from the sorted ones between `low` and `high`, never the searcher.
 
     They come in random order, so the first few of them are a fair sample too. `following` becomes the member
@@ -130,7 +130,7 @@ def sample(member, low, high, starts, key, out, following):
 
 
 @kernel
-def matches(trie, holders, keys):
+def are_in_place(trie, holders, keys):
     """Whether each key belongs where each holder stands."""
     right = np.empty(len(holders), np.bool_)
     for i in range(len(holders)):

@@ -76,7 +76,7 @@ def keep_contact(views, holder, peer, expires):
 
 
 @kernel
-def drop(views, holder, place):
+def drop_entry(views, holder, place):
     """Remove an entry of a view, without a message."""
     last = views.size[holder] - 1
     views.expires[holder, place] = views.expires[holder, last]
@@ -205,7 +205,7 @@ def unsubscribe(views, member, c, channel):
         place = find(views.partial[holder], views.size[holder], member)
         if not through or place < 0:
             continue
-        drop(views, holder, place)
+        drop_entry(views, holder, place)
         if i < known_by - c - 1 and size > 0:
             other = np.int64(views.partial[member, i % size])
             if other != holder and find(views.partial[holder], views.size[holder], other) < 0:
@@ -217,11 +217,11 @@ def unsubscribe(views, member, c, channel):
         place = find(views.inward[other], views.in_size[other], member)
         if place >= 0:
             remove_at(views.inward, views.in_size, other, place)
-    clear(views, member)
+    clear_view(views, member)
 
 
 @kernel
-def clear(views, member):
+def clear_view(views, member):
     """Delete the state of `member`."""
     views.partial[member, :] = -1
     views.inward[member, :] = -1

@@ -10,7 +10,14 @@ import numpy as np
 
 from hierarchy.compiled.common.channel import begin_turn, next_bits, send
 from hierarchy.compiled.common.rows import find
-from hierarchy.compiled.scamp.rules import clear, drop, keep_contact, reach_somebody, request, unsubscribe
+from hierarchy.compiled.scamp.rules import (
+    clear_view,
+    drop_entry,
+    keep_contact,
+    reach_somebody,
+    request,
+    unsubscribe,
+)
 from hierarchy.peers.scamp import BALANCE, BEAT, JOIN, LEAVE, MERGE, REFILL, RENEW
 from sub2sub.compiled.common.randomness import below, peer_key
 from sub2sub.compiled.machinery.compilation import kernel
@@ -26,7 +33,7 @@ def refill_key(key):
 def clear_all(views, members):
     """Delete the state of some members."""
     for member in members:
-        clear(views, member)
+        clear_view(views, member)
 
 
 @kernel
@@ -57,7 +64,7 @@ def expire(views, alive, cycle):
         if alive[member]:
             for place in range(views.size[member] - 1, -1, -1):
                 if views.expires[member, place] <= cycle:
-                    drop(views, member, place)
+                    drop_entry(views, member, place)
 
 
 @kernel
@@ -67,7 +74,7 @@ def _end_lease(views, member):
         holder = np.int64(views.inward[member, i])
         place = find(views.partial[holder], views.size[holder], member)
         if place >= 0:
-            drop(views, holder, place)
+            drop_entry(views, holder, place)
     views.in_size[member] = 0
     views.inward[member, :] = -1
 

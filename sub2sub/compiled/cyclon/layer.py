@@ -64,7 +64,7 @@ from sub2sub.peers.settings import CyclonSettings
 
 
 @rule
-def take(row, places, out):
+def copy_links(row, places, out):
     """Copy the links at `places` (a mask) to `out`; return their number."""
     count = 0
     while places:
@@ -178,13 +178,13 @@ def _shuffle_with(q, i, views, settings, faults, draws, scratch):
     if undelivered:
         return False
     sent = sample(left, min(settings.shuffle - 1, left), draws, SENT)
-    going = take(row, sent, there)
+    going = copy_links(row, sent, there)
     there[going] = link(i, settings.cycle)
     going += 1
 
     partner_row, partner_size = view[q], np.int64(size[q])
     answered = sample(partner_size, min(settings.shuffle, partner_size), draws, ANSWERED)
-    coming = take(partner_row, answered, back)
+    coming = copy_links(partner_row, answered, back)
     own_news = shuffle_news(i, row, back, coming)
     partner_news = shuffle_news(q, partner_row, there, going)
     size[q] = shuffle_merge(partner_row, partner_size, settings.room, answered, there, partner_news)

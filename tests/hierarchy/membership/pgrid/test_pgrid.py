@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hierarchy.camcast import Communities
 from hierarchy.compiled.common.channel import channel_of
 from hierarchy.compiled.pgrid.layer import PGrid, Postings
-from hierarchy.compiled.pgrid.steps import route_all, sample
+from hierarchy.compiled.pgrid.steps import route_all, sample_members
 from hierarchy.peers.pgrid import GridPeer, Posting, common_prefix
 from hierarchy.peers.settings import PGridSettings
 from hierarchy.topics import TopicTree
@@ -84,7 +84,7 @@ def test_a_search_brings_back_those_that_a_peer_names_draw_for_draw(members, ask
     out = np.full((1, wanted), -1, np.int32)
     pool = np.array(sorted(members), np.int64)
     spans, following = (np.array([0]), np.array([len(pool)])), np.zeros(1, np.int64)
-    sample(pool, *spans, np.array([asker]), np.uint64(seed), out, following)
+    sample_members(pool, *spans, np.array([asker]), np.uint64(seed), out, following)
     expected = peer.some_of(".a", asker + 1, wanted, Dice(seed).of_peer(asker))
     assert [i for i in out[0].tolist() if i >= 0] == [each.id - 1 for each in expected]
     after = [each.id - 1 for each in peer.following(".a", asker + 1)]
