@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+import itertools
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -19,6 +22,7 @@ from workloads.frames import blocks
 from workloads.generate.rows import BLOCK, ring_ids
 from workloads.match.counts import count_matches
 
+loads = importlib.import_module("workloads.frames.loads")  # the module; in `frames` it is the function
 SPEC = workloads.named("power-law-2")
 ENDS = ["a1_low", "a2_low"], ["a1_high", "a2_high"]
 
@@ -129,6 +133,35 @@ def test_loads_count_rings_and_distinct_successors(listed: Any) -> None:
     assert table["subscriber"].to_pylist() == expected.index.tolist()
     assert table["rings"].to_pylist() == expected["size"].tolist()
     assert table["successors"].to_pylist() == expected["nunique"].tolist()
+
+
+def test_numbers_of_subscribers_may_be_short_here_and_long_there(spark: Any) -> None:
+    rings = [[5, 7], [5, 2**40, 7], [], [-1], [5, 7, 2**40]]
+    frame = spark.createDataFrame(
+        pa.table({"event": range(5), "ring": pa.array(rings, pa.list_(pa.int64()))})
+    )
+    table = rows(frames.loads(frame.repartition(5)), "subscriber").to_pydict()
+    expected = {"subscriber": [-1, 5, 7, 2**40], "rings": [1, 3, 3, 2], "successors": [1, 2, 2, 2]}
+    assert table == expected
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_kernels_count_links_of_any_number_as_pandas_does(kind: Any) -> None:
+    dice = np.random.default_rng(9)
+    for links in (0, 1, 2**14 + 1, 2**17):
+        subscriber, successor = dice.integers(0, 3000, (2, links)).astype(kind)
+        ends, *divided = loads.divided(subscriber, successor, 0, 3)
+        assert sorted(zip(*divided, strict=True)) == sorted(zip(subscriber, successor, strict=True))
+        whole = set(divided[0].tolist())
+        parts = [set(divided[0][start:stop].tolist()) for start, stop in itertools.pairwise(ends.tolist())]
+        assert sum(map(len, parts)) == len(whole)
+        frame = pd.DataFrame({"subscriber": subscriber, "successor": successor})
+        expected = frame.groupby("subscriber")["successor"].agg(["size", "nunique"])
+        names, sizes, different = loads.counted(subscriber, successor)
+        order = np.argsort(names)
+        assert names[order].tolist() == expected.index.tolist()
+        assert sizes[order].tolist() == expected["size"].tolist()
+        assert different[order].tolist() == expected["nunique"].tolist()
 
 
 def test_a_peers_links_are_those_ring_selection_keeps_of_everybody(
