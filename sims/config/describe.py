@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
-from sims.config.entries import FAULTS, Kinds
+from sims.config.entries import FAULTS, Kinds, loaded
 from sims.config.experiment import Experiment
 from sims.rivals import system
 from sub2sub.compiled.timing.settings import Timing
@@ -78,7 +78,8 @@ _COMMENT: dict[str, Any] = {"initial_indent": "# ", "subsequent_indent": "# "}
 
 def _kinds(table: str, kinds: Kinds, supplied: tuple[str, ...]) -> Iterator[str]:
     yield f"# [[{table}]], each with at = CYCLE, or with from, until (exclusive) and every"
-    for kind, make in kinds.items():
+    for kind, place in kinds.items():
+        make = loaded(place)
         settings = {k: found for k, found in parameters(make).items() if k not in supplied}
         words = [f"{name} = {_shown(found.default)}" for name, found in settings.items()]
         summary = (inspect.getdoc(make) or "").partition("\n")[0]

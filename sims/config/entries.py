@@ -14,16 +14,14 @@ or a function whose first parameter is the simulation (`workloads.settings.plugi
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from importlib import import_module
 from typing import Any
 
-from sims.config.newcomers import Newcomers
-from sims.engine import Control, Schedule, faults
+from sims.engine import Control, Schedule
 from sims.engine.control import Function
-from sims.engine.sessions import Sessions
-from sims.engine.topic_changes import AddParent, AddTopic, RemoveTopic
 from sub2sub.errors import InputError
 from workloads.settings.alternatives import either, list_of, one_of
 from workloads.settings.models import table, value_type
@@ -31,21 +29,22 @@ from workloads.settings.parameters import documented, parameters, plain
 from workloads.settings.plugins import maker, plugin
 from workloads.settings.values import choice
 
-Kinds = Mapping[str, Callable[..., Control[Any]]]
+Kinds = Mapping[str, Callable[..., Control[Any]] | str]
+"""Classes of controls, or where they are, `module:Class`: naming a kind costs nothing until it is used."""
 
 FAULTS: Kinds = {
-    "churn": faults.Churn,
-    "crash": faults.Crash,
-    "join": Newcomers,
-    "leave": faults.Leave,
-    "loss": faults.Loss,
-    "partition": faults.Partition,
-    "recover": faults.Recover,
-    "resubscribe": faults.Resubscribe,
-    "sessions": Sessions,
-    "add topic": AddTopic,
-    "add parent": AddParent,
-    "remove topic": RemoveTopic,
+    "churn": "sims.engine.faults:Churn",
+    "crash": "sims.engine.faults:Crash",
+    "join": "sims.config.newcomers:Newcomers",
+    "leave": "sims.engine.faults:Leave",
+    "loss": "sims.engine.faults:Loss",
+    "partition": "sims.engine.faults:Partition",
+    "recover": "sims.engine.faults:Recover",
+    "resubscribe": "sims.engine.faults:Resubscribe",
+    "sessions": "sims.engine.sessions:Sessions",
+    "add topic": "sims.engine.topic_changes:AddTopic",
+    "add parent": "sims.engine.topic_changes:AddParent",
+    "remove topic": "sims.engine.topic_changes:RemoveTopic",
 }
 END = "end"
 _CYCLE, _END = value_type(int), choice((END,))
@@ -58,6 +57,31 @@ _SCHEDULE = {
 _SCHEDULE["at"] = replace(
     _SCHEDULE["at"], hint=_AT, meaning='The only cycle, instead of from, until and every; "end" for the last.'
 )
+
+
+def loaded(make: Callable[..., Control[Any]] | str) -> Callable[..., Control[Any]]:
+    """The class of a kind."""
+    if not isinstance(make, str):
+        return make
+    module, _, name = make.partition(":")
+    found: Callable[..., Control[Any]] = getattr(import_module(module), name)
+    return found
+
+
+class _Types(Mapping[str, Any]):
+    """Types of tables by kind, each made when it is asked for."""
+
+    def __init__(self, kinds: Kinds, make: Callable[[str, Callable[..., Control[Any]]], Any]) -> None:
+        self.kinds, self.make = kinds, make
+
+    def __getitem__(self, kind: str) -> Any:
+        return self.make(kind, loaded(self.kinds[kind]))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.kinds)
+
+    def __len__(self) -> int:
+        return len(self.kinds)
 
 
 @dataclass(frozen=True)
@@ -87,7 +111,11 @@ class Entry:
 
 
 def entries(
-    kinds: Kinds, supplied: tuple[str, ...] = (), layers: tuple[str, ...] = (), act: bool = False
+    kinds: Kinds,
+    supplied: tuple[str, ...] = (),
+    layers: tuple[str, ...] = (),
+    act: bool = False,
+    whole: bool = False,
 ) -> Any:
     """Return the type of a list of such tables.
 
@@ -101,6 +129,8 @@ def entries(
         Values that a parameter `layer` or `layers` may have.
     act : bool
         Whether they are faults, which act after the cycle that they are due in.
+    whole : bool
+        Whether the type has all kinds, for a schema; to read a file, those in it are enough.
 
     Examples
     --------
@@ -110,8 +140,9 @@ def entries(
     >>> crash.control({}), crash.schedule.due(3)
     (Crash(share=0.5, peers=(), name='crash'), True)
     """
-    known = {kind: _entry(kind, make, supplied, layers, act) for kind, make in kinds.items()}
-    one = one_of(known, other=lambda kind: _entry(kind, _own_control(kind), supplied, layers, act))
+    known = _Types(kinds, lambda kind, make: _entry(kind, make, supplied, layers, act))
+    own = lambda kind: _entry(kind, _own_control(kind), supplied, layers, act)  # noqa: E731
+    one = one_of(known, options=None if whole else (), other=own)
     tables = list_of(one)
     return either(lambda data: tables if isinstance(data, list) else "a list of tables, [[...]]", tables)
 

@@ -129,8 +129,8 @@ class Experiment:
 
 
 @cache
-def experiment_type(name: str) -> Any:
-    """Return the type of an experiment of a system, for `workloads.settings`."""
+def experiment_type(name: str, whole: bool = False) -> Any:
+    """Return the type of an experiment of a system; with all kinds of entries for a schema."""
     chosen = system(name)
     return table(
         Experiment,
@@ -140,8 +140,8 @@ def experiment_type(name: str) -> Any:
             "workload": chosen.workload,
             "layers": chosen.layers,
             "dissemination": chosen.dissemination,
-            "faults": entries(FAULTS, chosen.supplied, chosen.layer_names, act=True),
-            "observers": entries(chosen.observers, chosen.supplied, chosen.layer_names),
+            "faults": entries(FAULTS, chosen.supplied, chosen.layer_names, True, whole),
+            "observers": entries(chosen.observers, chosen.supplied, chosen.layer_names, False, whole),
         },
     )
 

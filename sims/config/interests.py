@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sims.config.subscriptions import Subscriptions
 from sub2sub.errors import InputError, require
-from sub2sub.geometry.boxes import closed, normalise, points
 from workloads.arrays import Floats, Integers
-from workloads.folder.foreign import read_events
-from workloads.folder.stored import FOLLOW, Follow, Stored
 from workloads.settings.models import table
 from workloads.settings.plugins import maker, plugin
 from workloads.settings.reading import read
 from workloads.settings.values import FileOrName
-from workloads.spec.files import resolve
-from workloads.spec.spec import Attribute, Spec
-from workloads.spec.table_files import is_stored, open_stored
-from workloads.spec.types import FLOAT, ValueType
+from workloads.spec.catalogue import resolve
+from workloads.spec.spec import Spec
 
 USUAL_SIZE = 10_000  # size of the paper's population
+FOLLOW = ("table", "interest", "uniform")
 
 
 @dataclass(frozen=True)
@@ -93,9 +85,12 @@ class WorkloadSettings:
         """Refuse settings that are invalid whatever the files contain."""
         if self.events < 0:
             raise InputError(f"workload.events: expected 0 or more, got {self.events}")
-        if self.spec.endswith(".toml") and is_stored(Path(self.spec)):
-            object.__setattr__(self, "table", Path(self.spec))
-            object.__setattr__(self, "spec", WorkloadSettings.spec)
+        if self.spec.endswith(".toml"):
+            from workloads.spec.table_files import is_stored
+
+            if is_stored(Path(self.spec)):
+                object.__setattr__(self, "table", Path(self.spec))
+                object.__setattr__(self, "spec", WorkloadSettings.spec)
         if self.events_follow and (self.events_follow not in FOLLOW or self.table is None):
             raise InputError(f"events_follow: expected one of {', '.join(FOLLOW)}, with a table")
         try:
@@ -117,15 +112,19 @@ class WorkloadSettings:
     def load(self, size: int, seed: int) -> Subscriptions:
         """Return subscriptions of `size` subscribers (0: the usual number), and the test events."""
         seed = seed if self.seed is None else self.seed
-        source: _Source
+        source = Generated(resolve(self.spec), seed)
         if self.source:
-            source = _Called(self.source, self.settings, size, seed)
+            from sims.config.own_rows import Called
+
+            source = Called(self.source, self.settings, size, seed)
         elif self.table is not None:
-            source = _Table(self.table, size, seed, self.events_follow)
-        else:
-            source = _Generated(resolve(self.spec), seed)
+            from sims.config.own_rows import Rows
+
+            source = Rows(self.table, size, seed, self.events_follow)
         lows, highs = source.rows(0, size or source.usual_size)
         if self.event_table is not None:
+            from workloads.folder.foreign import read_events
+
             events = read_events(self.event_table, source.spec.names, types=source.spec.types)
         elif source.events is not None:
             events = source.events
@@ -137,89 +136,17 @@ class WorkloadSettings:
         )  # fmt: skip
 
 
-class _Source(ABC):
-    """Any number of subscriptions; events, sequence IDs and names of subscribers if they are given."""
+class Generated:
+    """Any number of subscriptions of a spec; events, sequence IDs and names of subscribers if it has them."""
 
-    spec: Spec
     usual_size: int = USUAL_SIZE
     events: Floats | None = None
     ids: Integers | None = None
     keys: list[str] | None = None
 
-    @abstractmethod
-    def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
-
-
-class _Generated(_Source):
     def __init__(self, spec: Spec, seed: int) -> None:
         self.spec, self.seed = spec, seed
 
     def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
+        """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
         return self.spec.rows(self.seed, start, stop)
-
-
-class _TableSpec(Spec):
-    """Draws events for rows that have none."""
-
-    def __init__(self, stored: Stored, follow: Follow) -> None:
-        first, last = stored.ends
-        axes = zip(stored.types.items(), first.tolist(), last.tolist(), strict=True)
-        super().__init__(stored.name, tuple(_axis(name, kind, low, high) for (name, kind), low, high in axes))
-        object.__setattr__(self, "stored", stored)
-        object.__setattr__(self, "follow", follow)
-
-    def candidates(self, seed: int, start: int, stop: int) -> Floats:
-        """The candidate events [start, stop)."""
-        found: Floats = self.stored.candidates(stop, seed, self.follow)[start:]  # type: ignore[attr-defined]
-        return found
-
-
-def _axis(name: str, kind: ValueType, low: float, high: float) -> Attribute:
-    if kind.ends is not None:
-        return Attribute(name, type=kind.kind, values=kind.values)
-    return Attribute(name, low=low, high=high if high > low else low + 1.0, type=kind.kind)
-
-
-class _Called(_Source):
-    """Rows that the user's own function returns; they are used again from the first when they run out."""
-
-    def __init__(self, source: str, settings: Mapping[str, Any], size: int, seed: int) -> None:
-        found = plugin(source, "workload.source", trusted=True)(size, seed, **settings)
-        if not isinstance(found, tuple) or len(found) not in (2, 3):
-            raise InputError(f"workload.source: expected {source} to return (lows, highs[, events])")
-        self.lows, self.highs = closed(*normalise(found[0], found[1]))
-        self.usual_size, d = self.lows.shape
-        types = {f"x{k}": FLOAT for k in range(d)}
-        self.spec = _TableSpec(Stored(source, types, self.lows, self.highs, np.empty((0, d))), "uniform")
-        self.events = points(found[2], d) if len(found) == 3 else None
-
-    def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        which = np.arange(start, stop) % self.usual_size
-        return self.lows[which], self.highs[which]
-
-
-class _Table(_Source):
-    """The rows of a table, each for one subscriber; if fewer are needed, they are drawn at random.
-
-    Newcomers get the rows that are left. No row is used twice.
-    """
-
-    def __init__(self, path: Path, size: int, seed: int, follow: str) -> None:
-        stored = open_stored(path)
-        order = stored.order(seed, size or len(stored))
-        self.lows, self.highs = stored.lows[order], stored.highs[order]
-        self.usual_size, self.name = len(stored), stored.name
-        chosen = next((each for each in FOLLOW if each == follow), stored.own_follow)
-        self.spec = _TableSpec(stored, chosen)
-        self.events = stored.points if chosen == "table" else None
-        self.ids = None if stored.ring_ids is None else stored.ring_ids[order[: size or None]]
-        self.keys = None if stored.keys is None else [stored.keys[row] for row in order.tolist()]
-
-    def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        if stop > self.usual_size:
-            raise InputError(
-                f"{self.name} has {self.usual_size} subscriptions, each used once: expected at most as many "
-                f"subscribers, got {stop}"
-            )
-        return self.lows[start:stop], self.highs[start:stop]

@@ -23,7 +23,7 @@ def experiment_schema() -> Schema:
     >>> [option["title"] for option in experiment_schema()["anyOf"]][:4]
     ['sub2sub', 'broadcast', 'camcast', 'camcast on rings']
     """
-    schema = json_schema("experiment", {name: experiment_type(name) for name in RUNNABLE})
+    schema = json_schema("experiment", {name: experiment_type(name, whole=True) for name in RUNNABLE})
     for name, root in _roots(schema):
         root["properties"]["system"] = {"const": name, "description": "The overlay to simulate."}
         if name != Experiment.system:

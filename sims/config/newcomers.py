@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from sims.config.subscriptions import Source
 from sims.engine.control import Row
 from sims.engine.faults import enter
-from sims.engine.sessions import SessionSettings
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
 
@@ -49,6 +48,8 @@ def room(faults: Iterable[Entry], size: int, cycles: int, seed: int = 0) -> int:
     )
     for each in faults:
         if each.kind == "sessions":
+            from sims.engine.sessions import SessionSettings
+
             own = {field.name: each.arguments[field.name] for field in fields(SessionSettings)}
             joining += SessionSettings(**own).joins(size, cycles + 1, seed, REMEMBERED)
     return joining + replaced

@@ -16,7 +16,7 @@ from workloads.generate.rows import uniforms
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.generate.topics import TopicSpec, regular_tree
 from workloads.settings.values import FileOrName
-from workloads.spec.files import resolve
+from workloads.spec.catalogue import resolve
 from workloads.spec.table_files import is_stored, open_stored
 from workloads.spec.types import ValueType
 

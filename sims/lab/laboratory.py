@@ -31,7 +31,7 @@ from sub2sub.peers.settings import OverlaySettings
 from workloads.arrays import Floats, Integers
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.settings.toml import override, parse_override
-from workloads.spec.files import resolve
+from workloads.spec.catalogue import resolve
 
 TOPIC_WORLD = Path(__file__).with_name("topic_world.toml")
 EVENTS = 500  # test events whose rings are measured

@@ -1,17 +1,5 @@
 """Observers: controls that measure the simulation and write a row."""
 
-from sims.observers.degrees import Degrees, LinkAges
-from sims.observers.delivery import Delivery
-from sims.observers.graph import Clustering, Connectivity, PathLengths, snapshot
-from sims.observers.rings import RingCompleteness
+from sub2sub.lazily import lazily
 
-__all__ = [
-    "Clustering",
-    "Connectivity",
-    "Degrees",
-    "Delivery",
-    "LinkAges",
-    "PathLengths",
-    "RingCompleteness",
-    "snapshot",
-]
+__getattr__, __dir__, __all__ = lazily(__name__, __file__)

@@ -29,7 +29,7 @@ from sub2sub.overlay.explorer import domain_of
 from sub2sub.peers.forwarding import STREAM as DISSEMINATION
 from sub2sub.peers.settings import DisseminationSettings
 from workloads.arrays import Floats, Integers
-from workloads.spec.files import resolve
+from workloads.spec.catalogue import resolve
 from workloads.spec.types import types_from
 
 MEGABYTES = 8.0

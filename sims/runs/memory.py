@@ -14,7 +14,7 @@ from sims.config.experiment import Experiment
 from sims.config.interests import USUAL_SIZE, WorkloadSettings
 from sub2sub.errors import InputError
 from workloads.files.environment import memory
-from workloads.spec.files import resolve
+from workloads.spec.catalogue import resolve
 
 EVENT = 100
 # Bytes per peer by system. Sub-2-Sub's ring views grow with the number of attributes: see `_per_peer`.

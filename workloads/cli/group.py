@@ -45,7 +45,8 @@ def list_names(as_json: bool) -> None:
 @common.always_json_option
 def show(spec: str) -> None:
     """Print a workload, given by name or as a .toml file, as JSON with all its settings."""
-    from workloads.spec.files import resolve, to_dict
+    from workloads.spec.catalogue import resolve
+    from workloads.spec.files import to_dict
 
     click.echo(json.dumps(to_dict(resolve(spec)), indent=2))
 
@@ -80,7 +81,7 @@ def generate(
     """
     from workloads.frames.saved import Saved
     from workloads.frames.saved import generate as write
-    from workloads.spec.files import resolve
+    from workloads.spec.catalogue import resolve
 
     resolved = resolve(spec)
     with where.started(f"{subscribers} subscriptions, {events} events", quiet) as spark:

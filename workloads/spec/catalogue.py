@@ -13,6 +13,7 @@ of only 2 and 3 with 5 attributes. `benchmarks/ring_sizes.py` prints them all.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from sub2sub.errors import InputError
 from workloads.spec.distributions import PowerLaw, Uniform
@@ -38,3 +39,18 @@ def named(name: str) -> Spec:
     interest = Uniform() if known[1] == "uniform" else PowerLaw(alpha=1, centre=0.5)
     width = PowerLaw(alpha=4)
     return Spec(name, tuple(Attribute(f"a{axis}", interest, width) for axis in range(1, int(known[2]) + 1)))
+
+
+def resolve(name: str) -> Spec:
+    """The workload of a TOML file if `name` ends in .toml, else the named workload.
+
+    Examples
+    --------
+    >>> resolve("uniform-2").names
+    ['a1', 'a2']
+    """
+    if not name.endswith(".toml"):
+        return named(name)
+    from workloads.spec.files import load  # and all that files may have
+
+    return load(Path(name))

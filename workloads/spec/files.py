@@ -48,7 +48,6 @@ from workloads.settings.models import table, value_type
 from workloads.settings.parameters import Parameter, plain
 from workloads.settings.reading import read
 from workloads.spec import distributions
-from workloads.spec.catalogue import named
 from workloads.spec.distributions import Empirical, Mixture
 from workloads.spec.spec import Attribute, Spec
 from workloads.spec.topic_files import TOPIC_WORKLOAD, topic_dict
@@ -208,17 +207,6 @@ WORKLOAD = either(
     TOPIC_WORKLOAD,
 )
 """The type of a workload spec, for `workloads.settings`."""
-
-
-def resolve(name: str) -> Spec:
-    """The workload of a TOML file if `name` ends in .toml, else the named workload.
-
-    Examples
-    --------
-    >>> resolve("uniform-2").names
-    ['a1', 'a2']
-    """
-    return load(Path(name)) if name.endswith(".toml") else named(name)
 
 
 def load(path: Path) -> Spec:

@@ -15,7 +15,7 @@ import numpy as np
 from sims.compare.worlds.world import Floats, World
 from sub2sub.errors import InputError
 from sub2sub.geometry.matching import match
-from workloads.spec.files import resolve
+from workloads.spec.catalogue import resolve
 from workloads.spec.table_files import is_stored, open_stored
 
 BITS = 10

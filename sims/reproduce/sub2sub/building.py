@@ -25,7 +25,8 @@ import pandas as pd
 
 from sims.reproduce.claims import Claims, claim, in_words, last_cycle, mean_seed, span, worst_seed
 from sims.reproduce.reproduction import Tables
-from sims.reproduce.sub2sub.setting import RINGS, begin, title_of
+from sims.reproduce.sub2sub.fig7a import title_of
+from sims.reproduce.sub2sub.setting import RINGS, begin
 from workloads.charts.chart import Chart, Reference, Sheet, columns
 
 STATED, MOST = 40, 90  # cycles: the paper's, and those after which a run is given up

@@ -15,13 +15,24 @@ import pandas as pd
 
 from sims.reproduce.claims import Claims, claim, mean_seed, span
 from sims.reproduce.reproduction import Tables
-from sims.reproduce.sub2sub.setting import title_of
 from sub2sub.geometry.matching import match
 from workloads import named
 from workloads.charts.chart import Series
 
 LONGEST_OF_FIVE = 3  # the paper's, with 5 attributes
 SIZE = 10_000
+
+
+def title_of(workload: str) -> str:
+    """What a figure calls a workload.
+
+    Examples
+    --------
+    >>> title_of("power-law-3")
+    '3 attributes, power law'
+    """
+    kind, attributes = workload.rsplit("-", 1)
+    return f"{attributes} attribute{'s' if attributes != '1' else ''}, {kind.replace('-', ' ')}"
 
 
 def unit(workload: str, seed: int) -> pd.DataFrame:

@@ -23,18 +23,6 @@ PAPER = {"layers.base": "paper", "dissemination.base": "paper"}
 RINGS = {"observers": [{"kind": "rings"}]}
 
 
-def title_of(workload: str) -> str:
-    """What a figure calls a workload.
-
-    Examples
-    --------
-    >>> title_of("power-law-3")
-    '3 attributes, power law'
-    """
-    kind, attributes = workload.rsplit("-", 1)
-    return f"{attributes} attribute{'s' if attributes != '1' else ''}, {kind.replace('-', ' ')}"
-
-
 def begin(name: str, seed: int, size: int, events: int, changes: Mapping[str, Any]) -> Simulation[Overlay]:
     """An experiment that comes with the package, at cycle 0, with some settings changed by their keys."""
     population = {"population.size": size, "workload.events": events}

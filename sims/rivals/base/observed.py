@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from sims.config.entries import Kinds
-from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths
-from sims.observers.snapshots import Snapshots
 
 LINKS: Kinds = {
-    "degrees": Degrees,
-    "ages": LinkAges,
-    "clustering": Clustering,
-    "paths": PathLengths,
-    "connectivity": Connectivity,
-    "snapshot": Snapshots,
+    "degrees": "sims.observers.degrees:Degrees",
+    "ages": "sims.observers.degrees:LinkAges",
+    "clustering": "sims.observers.graph:Clustering",
+    "paths": "sims.observers.graph:PathLengths",
+    "connectivity": "sims.observers.graph:Connectivity",
+    "snapshot": "sims.observers.snapshots:Snapshots",
 }

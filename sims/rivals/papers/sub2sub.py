@@ -21,11 +21,6 @@ from sims.config.entries import Kinds
 from sims.config.interests import WorkloadSettings
 from sims.config.layer_entries import LAYER
 from sims.engine.simulation import Simulation
-from sims.observers import RingCompleteness
-from sims.observers.deliveries import Deliveries
-from sims.observers.publishers import Publishers
-from sims.observers.recovering import Recovering
-from sims.observers.snapshots import KINDS
 from sims.rivals.base.entrants import Compared, Knob, Look, Variant
 from sims.rivals.base.observed import LINKS
 from sims.rivals.base.system import Integers, Publication
@@ -62,12 +57,12 @@ class RingOverlay(Compared):
 
     workload: ClassVar[type] = WorkloadSettings
     layers: ClassVar[type] = RingLayers
-    layer_names: ClassVar[tuple[str, ...]] = KINDS
+    layer_names: ClassVar[tuple[str, ...]] = ("cyclon", "vicinity", "ring")
     observers: ClassVar[Kinds] = {
-        "rings": RingCompleteness,
-        "delivery": Deliveries,
-        "publishers": Publishers,
-        "recovery": Recovering,
+        "rings": "sims.observers.rings:RingCompleteness",
+        "delivery": "sims.observers.deliveries:Deliveries",
+        "publishers": "sims.observers.publishers:Publishers",
+        "recovery": "sims.observers.recovering:Recovering",
         **LINKS,
     }
     usual: ClassVar[tuple[Mapping[str, Any], ...]] = (

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from sub2sub.errors import InputError
 from workloads import Attribute, Spec
 from workloads.generate.churn import Churn
+from workloads.spec.catalogue import resolve
 from workloads.spec.distributions import Constant, Empirical, Mixture, Normal, PowerLaw, Uniform, Zipf
-from workloads.spec.files import from_dict, load, resolve, to_dict
+from workloads.spec.files import from_dict, load, to_dict
 
 STOCKS = """
 events_follow = "interest"
