@@ -1,6 +1,6 @@
 """The structured membership: both tables come from searches in a P-Grid (CAMCAST, Section 5.2.3).
 
-Every `refresh` cycles each member searches the P-Grid for ln N + c members of its community and z members of
+Every `REFRESH` cycles each member searches the P-Grid for ln N + c members of its community and z members of
 the nearest supertopic that has members. N is the number of members that the answering peer knows, so members
 need not know the size.
 
@@ -26,7 +26,8 @@ from hierarchy.topics import TopicTree
 from sub2sub.compiled.common.layer import LayerBase
 from sub2sub.compiled.common.network import Network
 from sub2sub.compiled.common.views import LinkTable, table_links
-from sub2sub.errors import InputError
+
+REFRESH = 10  # cycles between two searches of a member; the paper makes it depend on the rate of changes
 
 
 class Structured(LayerBase):
@@ -36,10 +37,6 @@ class Structured(LayerBase):
     ----------
     tree, topic, seed, settings, true_sizes
         As of `Unstructured`.
-    refresh : int
-        Number of cycles between two searches of a member; the paper makes it depend on the rate of changes.
-    ring : bool
-        Whether topic tables contain the next member; in the paper all entries are random.
 
     Examples
     --------
@@ -64,17 +61,12 @@ class Structured(LayerBase):
         seed: int,
         settings: Settings | None = None,
         pgrid: PGridSettings | None = None,
-        refresh: int = 10,
         true_sizes: bool = False,
-        ring: bool = True,
     ) -> None:
-        if not isinstance(refresh, int) or refresh < 1:
-            raise InputError(f"refresh: expected a whole number, 1 or more, got {refresh!r}")
         self.topic = np.asarray(topic, np.int32)
         self.settings, self.true_sizes = settings, true_sizes
         self.pgrid = PGrid(tree, self.topic, seed, pgrid)
         self.slots = slots_of(tree)
-        self.refresh, self.ring = refresh, ring
         n, by_topic = len(self.topic), for_topics(settings, tree.capacity, tree)
         self.topic_table = np.full((n, max(s.table_size(n) for s in by_topic)), -1, np.int32)
         self.super_table = np.full((n, self.slots.most, max(s.z for s in by_topic)), -1, np.int32)
@@ -97,9 +89,7 @@ class Structured(LayerBase):
         channel = channel_of(network)
         members = np.arange(len(self.topic))
         present = (network.alive == 1) & (self.pgrid.announce_in >= 0)
-        due = np.flatnonzero(
-            present & (((members + cycle) % self.refresh == 0) | (self.topic_table[:, 0] < 0))
-        )
+        due = np.flatnonzero(present & (((members + cycle) % REFRESH == 0) | (self.topic_table[:, 0] < 0)))
         wanted = self.topic_table.shape[1]
         answers = self.pgrid.search(due, self.topic[due], wanted, cycle, channel)
         by_topic = for_topics(self.settings, self.pgrid.tree.capacity, self.pgrid.tree)
@@ -108,9 +98,8 @@ class Structured(LayerBase):
             np.int64,
         )
         members = np.where(np.arange(wanted) < sizes[:, None], answers.members, -1)
-        if self.ring:
-            left_out = (answers.following >= 0) & np.all(members != answers.following[:, None], axis=1)
-            members[left_out, sizes[left_out] - 1] = answers.following[left_out]
+        left_out = (answers.following >= 0) & np.all(members != answers.following[:, None], axis=1)
+        members[left_out, sizes[left_out] - 1] = answers.following[left_out]
         known = answers.known > 0
         self.topic_table[due[known]] = members[known]
         self.known[due[known]] = answers.known[known]
