@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^    (sub2sub (?:example|run|report) .*?)(?:  +#.*)?$", README, re.MULTILINE)
-BROWSER = "chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=4000 --screenshot={} {}"
+BROWSER = "chromium --headless --no-sandbox --window-size=1200,1200 --timeout=4000 --screenshot={} {}"
 
 
 def build(folder: Path) -> Path:
