@@ -262,10 +262,6 @@ class TopicTree:
             path.append(parents[0])
         return path
 
-    def level(self, topic: str | int) -> int:
-        """Length of the spanning path from the root."""
-        return len(self.spanning_path(topic)) - 1
-
     def depth(self) -> int:
         """Highest level of all topics, dpt(S)."""
         level: dict[int, int] = {}
@@ -310,12 +306,7 @@ class TopicTree:
 
     def add_parent(self, topic: str | int, parent: str | int) -> None:
         """Add a further supertopic to `topic`; the spanning tree does not change."""
-        t, p = self.number(topic), self.number(parent)
-        if self.includes(t, p):
-            raise InputError(
-                f"parent: {self.name(p)!r} above {self.name(t)!r} would close a cycle, expected a topic "
-                f"that {self.name(t)!r} does not include"
-            )
+        t, p = self._below(topic, parent)
         if p in self._parents[t]:
             raise InputError(f"parent: {self.name(p)!r} is above {self.name(t)!r} already")
         self._parents[t].append(p)
@@ -325,12 +316,7 @@ class TopicTree:
 
     def move(self, topic: str | int, parent: str | int) -> None:
         """Give a topic another spanning parent, the last of that one's subtopics; names stay."""
-        t, p = self.number(topic), self.number(parent)
-        if self.includes(t, p) or t == 0:
-            raise InputError(
-                f"parent: {self.name(p)!r} above {self.name(t)!r} would close a cycle, expected a topic "
-                f"that {self.name(t)!r} does not include"
-            )
+        t, p = self._below(topic, parent)
         if p in self._parents[t][1:]:
             raise InputError(f"parent: {self.name(p)!r} is above {self.name(t)!r} already")
         self._children[self._parents[t][0]].remove(t)
@@ -351,6 +337,16 @@ class TopicTree:
         del self._number[self.name(t)]
         self._names[t] = None
         self.changes += 1
+
+    def _below(self, topic: str | int, parent: str | int) -> tuple[int, int]:
+        """Numbers of a topic and of one that may be above it: one that it does not include."""
+        t, p = self.number(topic), self.number(parent)
+        if self.includes(t, p):
+            raise InputError(
+                f"parent: {self.name(p)!r} above {self.name(t)!r} would close a cycle, expected a topic "
+                f"that {self.name(t)!r} does not include"
+            )
+        return t, p
 
     def _is_number(self, topic: int) -> bool:
         return 0 <= topic < len(self._names) and self._names[topic] is not None

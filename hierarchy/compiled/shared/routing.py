@@ -19,7 +19,7 @@ from hierarchy.peers.settings import CamcastRoute
 from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
 from sub2sub.compiled.common.views import peer_of
-from sub2sub.compiled.events.dissemination import Batch, Part, disseminate, note_takers
+from sub2sub.compiled.events.dissemination import Batch, Part, disseminate, note
 from sub2sub.compiled.events.forwarding import (
     HOPS,
     TAIL,
@@ -29,7 +29,6 @@ from sub2sub.compiled.events.forwarding import (
     count_loads,
     follow_ring,
     follow_shortcuts,
-    forget_event,
     is_target,
     mark,
     new_event_scratch,
@@ -41,7 +40,6 @@ from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.compiled.machinery.compilation import apart, hot, kernel, rule
 from sub2sub.compiled.timing.agenda import take
 from sub2sub.compiled.timing.latency import HOPS as COUNTS_HOPS
-from sub2sub.geometry.matching import with_room
 
 if TYPE_CHECKING:
     from hierarchy.shared.overlay import SharedOverlay
@@ -307,7 +305,6 @@ def _route_batch(worlds, tables, batch, key, spaces, counts, record):
     """Spread events, given the peers that match each; returns a `Part`."""
     world, scratch = worlds[0], spaces[0]
     takers, ms = np.empty((64, 2), np.int32), np.empty(64, np.float32)
-    timed = world.clock.kind != COUNTS_HOPS
     taken, told = 0, 0
     for k in range(batch.numbers.shape[0]):
         e = batch.numbers[k]
@@ -316,15 +313,5 @@ def _route_batch(worlds, tables, batch, key, spaces, counts, record):
         mark(scratch.wanted, batch.members, batch.offsets[k], batch.offsets[k + 1])
         if hops < 0:
             continue
-        count = scratch.ends[TAIL]
-        if record:
-            takers = with_room(takers, taken, count)
-            note_takers(scratch, takers[taken : taken + count], hops, timed)
-            taken += count
-        if timed:
-            ms = with_room(ms, told, count)
-            for place in range(count):
-                ms[told + place] = scratch.agenda.when[scratch.queue[place]]
-            told += count
-            forget_event(world, scratch)
+        takers, taken, ms, told = note(world, scratch, hops, record, takers, taken, ms, told)
     return takers[:taken].copy(), ms[:told].copy()

@@ -274,14 +274,20 @@ def _ask(state, i, j, ring, settings, net, draws, step, counts):
 
 
 @rule
+def _is_asked(asked, count, peer):
+    found = False
+    for k in range(count):
+        found |= asked[k] == peer
+    return found
+
+
+@rule
 def _freshest_below(state, i, asked, count):
     """The freshest entry of the directory that was not asked; -1 for none."""
     best = np.int64(-1)
     for place in range(entries(state.below[i])):
-        word, is_asked = state.below[i, place], False
-        for k in range(count):
-            is_asked |= asked[k] == peer_of(word)
-        if not is_asked:
+        word = state.below[i, place]
+        if not _is_asked(asked, count, peer_of(word)):
             best = max(best, word)
     return peer_of(best) if best >= 0 else np.int64(-1)
 
@@ -291,11 +297,10 @@ def _tightest(state, i, asked, count):
     """The tightest super-topic entry that was not asked, the freshest of equals; -1 for none."""
     best, least = np.int64(-1), np.inf
     for place in range(entries(state.above[i])):
-        word, is_asked = state.above[i, place], False
-        for k in range(count):
-            is_asked |= asked[k] == peer_of(word)
+        word = state.above[i, place]
         loose = looseness(state.boxes, i, peer_of(word))
-        if not is_asked and (best < 0 or loose < least or (loose == least and word > best)):
+        is_better = best < 0 or loose < least or (loose == least and word > best)
+        if is_better and not _is_asked(asked, count, peer_of(word)):
             best, least = word, loose
     return peer_of(best) if best >= 0 else np.int64(-1)
 

@@ -36,14 +36,11 @@ from hierarchy.topics import NestedRanges
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import TOP
 from sub2sub.live.core.live_peer import Core
-from sub2sub.live.net.connections import Address
 from sub2sub.live.net.entry import Published
 from sub2sub.live.net.node import Node
 from sub2sub.live.net.subscriptions import Inbox, Received, Subscription
-from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.format import NAME
 from sub2sub.live.wire.framing import Protocol
-from sub2sub.live.wire.limits import Limits
 from sub2sub.peers.descriptors import Descriptor
 
 WAIT = 16  # cycles to wait before publishing by CAMCAST's routing, at most
@@ -74,8 +71,8 @@ class SharedNode(Node):
         The topics, as ranges of the first attribute.
     attributes : int
         A topic subscription leaves all but the first open.
-    contact, listen, period, settings, limits, tls, seed, reply, advertise, insecure
-        As of `sub2sub.live.Node`.
+    *given, **named
+        As of `sub2sub.live.Node`; `settings` are `SharedCoreSettings`, and named.
     """
 
     wire_protocol: ClassVar[Protocol] = PROTOCOL
@@ -84,27 +81,11 @@ class SharedNode(Node):
     events: ClassVar[tuple[type[Any], ...]] = (*Node.events, t.Routed)
     with_sender_last: ClassVar[tuple[type[Any], ...]] = (*Node.with_sender_last, t.Alike)
 
-    def __init__(
-        self,
-        topics: NestedRanges,
-        attributes: int = 1,
-        contact: Address | None = None,
-        listen: Address = ("127.0.0.1", 0),
-        period: float = 1.0,
-        settings: SharedCoreSettings | None = None,
-        limits: Limits | None = None,
-        tls: Tls | None = None,
-        seed: int | None = None,
-        reply: float = 5.0,
-        advertise: Address | None = None,
-        insecure: bool = False,
-    ) -> None:
+    def __init__(self, topics: NestedRanges, attributes: int = 1, *given: Any, **named: Any) -> None:
         if not isinstance(topics, NestedRanges):
             raise InputError(f"topics: expected NestedRanges, got {topics!r}")
-        given = settings or SharedCoreSettings()
-        super().__init__(
-            attributes, contact, listen, period, given, limits, tls, seed, reply, advertise, insecure
-        )
+        named["settings"] = named.get("settings") or SharedCoreSettings()
+        super().__init__(attributes, *given, **named)
         self.topics = topics
         self.followed: list[TopicSubscription] = []
 

@@ -299,22 +299,29 @@ def _spread_batch(world, numbers, offsets, members, entry, key, scratch, counts,
         mark(scratch.wanted, members, offsets[k], offsets[k + 1])
         if hops < 0:
             continue
-        count = scratch.ends[TAIL]
-        if record:
-            takers = with_room(takers, taken, count)
-            note_takers(scratch, takers[taken : taken + count], hops, timed)
-            taken += count
-        if timed:
-            ms = with_room(ms, told, count)
-            for place in range(count):
-                ms[told + place] = scratch.agenda.when[scratch.queue[place]]
-            told += count
-            forget_event(world, scratch)
+        takers, taken, ms, told = note(world, scratch, hops, record, takers, taken, ms, told)
     return takers[:taken].copy(), ms[:told].copy()
 
 
 @kernel
-def note_takers(scratch, takers, hops, timed):
+def note(world, scratch, hops, record, takers, taken, ms, told):
+    """Append to a `Part` who received an event, if asked for, and when, in a network with latencies."""
+    count, timed = scratch.ends[TAIL], world.clock.kind != HOPS
+    if record:
+        takers = with_room(takers, taken, count)
+        _note_takers(scratch, takers[taken : taken + count], hops, timed)
+        taken += count
+    if timed:
+        ms = with_room(ms, told, count)
+        for place in range(count):
+            ms[told + place] = scratch.agenda.when[scratch.queue[place]]
+        told += count
+        forget_event(world, scratch)
+    return takers, taken, ms, told
+
+
+@kernel
+def _note_takers(scratch, takers, hops, timed):
     """Write the peers that received an event, and their hops."""
     takers[:, 0] = scratch.queue[: len(takers)]
     place = 0
