@@ -24,7 +24,8 @@ def lazily(package: str, init: str) -> tuple[Callable[[str], Any], Callable[[], 
     ('sub2sub.errors', 'AttributeSpace')
     """
     origin: dict[str, tuple[str, str]] = {}  # of a public name: its module, and its name there
-    for line in Path(init).with_suffix(".pyi").read_text().splitlines():
+    loader: Any = sys.modules[package].__loader__  # reads from an archive, too, as Spark's workers have it
+    for line in loader.get_data(str(Path(init).with_suffix(".pyi"))).decode().splitlines():
         _, module, _, name, _, public = line.split()
         origin[public] = module, name
     listed = sorted(name for name in origin if not name.startswith("_"))
