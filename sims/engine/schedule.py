@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 
 from sub2sub.errors import InputError
+
+
+class When(TypedDict, total=False):
+    """The fields of a `Schedule`, given by name."""
+
+    start: int
+    until: int | None
+    every: int
+    at: int | None
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ from typing import Any, Generic, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import TypeVar
+from typing_extensions import TypeVar, Unpack
 
 from sims.engine.checkpoint import load_checkpoint, save_checkpoint
 from sims.engine.control import TRAFFIC, Control, Replayed, as_control, is_observer
 from sims.engine.interruption import Interruption
-from sims.engine.schedule import Schedule
+from sims.engine.schedule import Schedule, When
 from sims.engine.simulated import Simulated
 from sub2sub.compiled.common.growth import grow
 from sub2sub.errors import InputError
@@ -111,16 +111,8 @@ class Simulation(Generic[S_co]):
         """The simulated overlay."""
         return self._overlay
 
-    def add(
-        self,
-        control: Control[Any] | Callable[[Any], Any],
-        *,
-        at: int | None = None,
-        every: int = 1,
-        start: int = 0,
-        until: int | None = None,
-    ) -> Self:
-        """Schedule a control; return the simulation, for chaining.
+    def add(self, control: Control[Any] | Callable[[Any], Any], **when: Unpack[When]) -> Self:
+        """Schedule a control, `at` a cycle or `every` so many, as in `Schedule`; return the simulation.
 
         A function of the simulation acts at the start of a cycle; `observe` is for one that only looks.
 
@@ -140,22 +132,12 @@ class Simulation(Generic[S_co]):
         [100, 100, 84]
         """
         made = as_control(control)
-        (self.observers if is_observer(made) else self.faults).append(
-            (Schedule(start, until, every, at), made)
-        )
+        (self.observers if is_observer(made) else self.faults).append((Schedule(**when), made))
         return self
 
-    def observe(
-        self,
-        control: Control[Any] | Callable[[Any], Any],
-        *,
-        at: int | None = None,
-        every: int = 1,
-        start: int = 0,
-        until: int | None = None,
-    ) -> Self:
+    def observe(self, control: Control[Any] | Callable[[Any], Any], **when: Unpack[When]) -> Self:
         """Schedule a control, or a function of the simulation, that sees the state at the end of cycles."""
-        self.observers.append((Schedule(start, until, every, at), as_control(control)))
+        self.observers.append((Schedule(**when), as_control(control)))
         return self
 
     def random(self, purpose: str, peer: int = 0) -> Random:
