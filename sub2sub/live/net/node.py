@@ -215,6 +215,8 @@ class Node(JoiningHost):
         for core in self.cores.values():
             if core.own.matches(at):
                 self.dispatch(core, core.publish(event, self._draws(core)))
+                if not core.ring.view:  # it has just lost its only neighbour: others must forward the event
+                    await self._search(event, {}, {(self.address, True)}, first=True)
                 return Published(event.name, core.own.id, 0)
         return await self._walk(event)
 

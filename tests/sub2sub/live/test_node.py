@@ -11,7 +11,7 @@ import pytest
 from sub2sub.errors import InputError
 from sub2sub.live import Node, Received
 from sub2sub.live.wire.format import UNIT
-from sub2sub.peers.descriptors import Descriptor
+from sub2sub.peers.descriptors import Descriptor, Link
 from tests.sub2sub.live.loopback import live, live_virtually, until
 
 
@@ -97,6 +97,25 @@ def test_a_failing_callback_keeps_the_event_from_nobody() -> None:
                 assert (await anext(events)).data == b"x"
 
     live(test)
+
+
+def test_a_publisher_that_has_just_lost_its_only_neighbour_hands_its_event_to_others() -> None:
+    async def test() -> None:
+        async with Node(attributes=1, period=0.05) as alice:
+            lonely = await alice.subscribe([0.0], [1.0])
+            async with Node(attributes=1, contact=alice.address, period=0.05) as bob:
+                events = await bob.subscribe([0.0], [1.0])
+                await until(lambda: bool(events.core.ring.view) and bool(lonely.core.ring.view))
+                core = lonely.core
+                for id in list(core.ring.view):
+                    core.ring.remove(id, core.now)
+                for view in (core.near.view, core.random.view):  # links too old for shortcuts
+                    view[:] = [Link(events.own, core.now - 10 * UNIT)]
+                published = await alice.publish([0.5], b"x")
+                assert published.entry == lonely.own.id
+                assert (await anext(events)).data == b"x"
+
+    live_virtually(test)
 
 
 def _note(heard: list[tuple[int, bytes]], k: int) -> Callable[[Received], None]:
