@@ -1,4 +1,4 @@
-"""The charts of a comparison: frontiers, costs, faults, the family between, and what a budget buys.
+"""The charts of a comparison: frontiers, faults, the family between, and what a budget buys.
 
 They are the same in the figures of a comparison and in the page of `sub2sub report`. Every system has one
 look in all charts.
@@ -47,7 +47,6 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, Figure]]:
         slug = world.replace(" ", "-").replace("/", "-")
         sheets = {
             "frontier": Sheet([frontier_chart(table, world, *fault) for fault in FRONTIER]),
-            "costs": Sheet(cost_charts(table, world), columns=2),
             "faults": Sheet(fault_charts(table, world)),
             "budget": Sheet([budget_chart(table, world)]),
         }
@@ -105,24 +104,6 @@ def frontier_chart(table: pd.DataFrame, world: str, loss: float, crashed: float)
         stress_label(loss, crashed), "bytes per delivery", "subscribers reached", series, log_x=True,
         nines=True, pick="point", height=400, caption=FRONTIER_WORDS,
     )  # fmt: skip
-
-
-def cost_charts(table: pd.DataFrame, world: str) -> list[Chart]:
-    """The costs of all systems at their working points, a chart for each cost that was measured."""
-    systems = systems_in(table, world)[::-1]
-    points = [working_point(table, world, system) for system in systems]
-    ticks = {
-        place: system if point is None or point.reached else f"({system})"
-        for place, (system, point) in enumerate(zip(systems, points, strict=True))
-    }
-    found = []
-    for label, metric in COSTS.items():
-        cells = np.array([ends(cost(table, world, system, metric)) for system in systems])
-        if np.isfinite(cells[:, 0]).any():
-            bars = Series("", list(ticks), cells[:, 0], "bars", low=cells[:, 1], high=cells[:, 2])
-            log = bool((cells[:, 0] > 0).any())
-            found.append(Chart("", label, "", [bars], ticks=ticks, values=True, across=True, log_x=log))
-    return found
 
 
 def fault_charts(table: pd.DataFrame, world: str) -> list[Chart]:

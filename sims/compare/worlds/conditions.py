@@ -108,5 +108,5 @@ FAULTS = (
     Fault(crashed=0.5),
 )
 HEAL_CRASHED = 0.2  # the share that crashes when healing is measured
-GOOD, WORKING = Rule.good, Rule.faults[0]
+WORKING = Rule.faults[0]
 FRONTIER = (NONE, WORKING, Fault(crashed=0.3))  # under which settings that do not deliver are shown as well

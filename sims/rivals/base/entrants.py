@@ -197,14 +197,9 @@ class SeveralMemberships(Compared):
             self._matched = wanted.lows, wanted.points, match(wanted.lows, wanted.highs, wanted.points)
         return self._matched[2]
 
-    def may_publish(self, event: int) -> Integers:
-        """Live subscribers that match; of the event's own topic, if interests are topics."""
-        truth = self.truth
-        wanting: Integers = truth.matches.of(event)
-        wanting = wanting[truth.alive[wanting] == 1]
-        if self.wanted.topics is not None:
-            wanting = wanting[self.wanted.topics.of[wanting] == self.wanted.topics.of_event[event]]
-        return wanting
+    def on_topic(self, peers: Integers, event: int) -> NDArray[np.bool_]:
+        """Which of these subscribers subscribe to an event's own topic."""
+        return np.asarray(self.wanted.tree.of[peers] == self.wanted.tree.of_event[event])
 
 
 @dataclass(frozen=True)

@@ -231,8 +231,10 @@ class System(ABC):
         truth = self.truth
         wanting: Integers = truth.matches.of(event)
         wanting = wanting[truth.alive[wanting] == 1]
-        if self.wanted.topics is not None and wanting.size:
-            lows, highs = self.overlay.population.ranges()
-            low, high = self.wanted.topics.ranges.bounds()[self.wanted.topics.of_event[event]]
-            wanting = wanting[(lows[wanting, 0] == low) & (highs[wanting, 0] == high - 1)]
-        return wanting
+        return wanting if self.wanted.topics is None else wanting[self.on_topic(wanting, event)]
+
+    def on_topic(self, peers: Integers, event: int) -> NDArray[np.bool_]:
+        """Which of these peers subscribe to an event's own topic."""
+        lows, highs = (side[peers, 0] for side in self.overlay.population.ranges())
+        low, high = self.wanted.tree.ranges.bounds()[self.wanted.tree.of_event[event]]
+        return np.asarray((lows == low) & (highs == high - 1))

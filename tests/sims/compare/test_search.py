@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sims.compare.search import STAGES, Trial, Tried, search
-from sims.compare.worlds import GOOD, Fault, Rule
+from sims.compare.worlds import Fault, Rule
 
 EVENTS = np.arange(334)
 LOSS = Rule((Fault(loss=0.05),))
@@ -72,7 +72,7 @@ def test_what_is_near_the_bound_is_neither_given_up_nor_sure_before_all_events_h
     for seed in range(20):
         (one,) = Settings([chance], [1.0], seed).found()
         assert one.events[0] == 334 or one.hopeless
-        assert not one.sure or one.means[0] > GOOD
+        assert not one.sure or one.means[0] > Rule.good
 
 
 def test_hardly_any_setting_that_delivers_is_given_up() -> None:
