@@ -63,7 +63,7 @@ def advice(table: pd.DataFrame, world: str, rate: float) -> str:
         f"At {rate:g} events per second {words(best)} cost{'s' * (best != RINGS)} least, {known[best]} in all"
     )
     for other in others:
-        text += _beside(table, world, best, other, known.get(other))
+        text += _beside(table, world, best, other, known)
     if BROKER in known:
         text += f"; a broker that never fails would send {known[BROKER]}"
     if not topics:
@@ -71,12 +71,14 @@ def advice(table: pd.DataFrame, world: str, rate: float) -> str:
     return text + "."
 
 
-def _beside(table: pd.DataFrame, world: str, best: str, other: str, its: Total | None) -> str:
+def _beside(table: pd.DataFrame, world: str, best: str, other: str, known: dict[str, Total]) -> str:
+    its = known.get(other)
     if its is None:
         return f"; {words(other)} are not shown to deliver {rule_of(table)}"
-    best_total = total(table, world, best, 0.0)
-    turn = break_even(table, world, best, other) if best_total else None
+    turn = break_even(table, world, best, other)
     text = f"; {words(other)} would take {its}"
+    if its.low <= known[best].high:
+        text += ", which these runs cannot tell apart"
     if turn is not None and np.isfinite(turn[0]):
         text += f", and less {'below' if turn[1] else 'above'} {turn[0]:.2g} events per second"
     return text

@@ -52,6 +52,12 @@ def test_the_interval_is_that_over_the_events() -> None:
     assert "200 ± 20 kB/s" in advice(found, WORLD, 10.0)
 
 
+@pytest.mark.parametrize(("error", "apart"), [(10.0, True), (400.0, False)])
+def test_costs_whose_intervals_overlap_are_not_told_apart(error: float, apart: bool) -> None:
+    found = table({"sub2sub": (20_000, 0.0), "exact cover": (22_000, 0.0)}, error)
+    assert ("cannot tell apart" in advice(found, WORLD, 10.0)) is not apart
+
+
 def test_what_does_not_deliver_is_no_advice() -> None:
     rows = knobs(WORLD, "sub2sub", {"k": (0.9, 10)}) + knobs(WORLD, "flat grid", {"k": (0.5, 10)})
     assert advice(cells(pd.DataFrame(rows)), WORLD, 1.0).startswith("Neither rings nor topics are shown to")
