@@ -4,7 +4,7 @@ A range is a pair of columns whose names say so (`min_price` and `max_price`, `x
 and `north`), or two neighbouring columns of numbers of which the first is never greater. Events have a column
 of the same name or, failing that, the one of their numbers that lies within the range. Other columns that
 events have as well are exact values, such as a topic. A column of texts that differ in all rows names the
-subscribers.
+subscribers; one whose texts differ in nearly all rows is no exact value, because hardly two would want it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from workloads.folder.tables import Rows
 
 LOW = ("low", "min", "from", "lower", "start", "oldest")
 HIGH = ("high", "max", "to", "upper", "end", "newest")
+NAMES = 0.8  # share of different texts from which on they are names
 AXES = {("south", "north"): ("latitude", "lat", "y"), ("west", "east"): ("longitude", "lon", "lng", "x")}
 
 
@@ -63,8 +64,8 @@ def infer(subscriptions: Path, events: Path | None = None) -> Inferred:
     for column, values in table.items():
         if column in used:
             continue
-        if _numbers(values) is None and len(set(values)) == len(values) and column not in published:
-            key = key or column
+        if _numbers(values) is None and len(set(values)) > NAMES * len(values):
+            key = key or (column if len(set(values)) == len(values) else None)
         elif column in published or (events is None and _is_topic(column, values)):
             columns[column] = column
             lines.append(f"{column}: an exact value, {len(set(values))} different ones")

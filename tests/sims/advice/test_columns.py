@@ -33,6 +33,7 @@ def test_the_tables_that_are_shipped(
 ) -> None:
     found = infer(EXAMPLES / folder / f"{data}.csv", EXAMPLES / folder / f"{events}.csv").own
     assert (found.event_columns, found.key) == (event_columns, key)
+    assert found.columns.keys() == columns.keys()
     assert {name: found.columns[name] for name in columns if name != "place"} == {
         name: column for name, column in columns.items() if name != "place"
     }
