@@ -30,7 +30,7 @@ OF_WORKLOADS = {  # commands of another package: where they are, and their summa
         "stats.stats",
         "Describe runs, seeds, a sweep or a workload, with confidence intervals.",
     ),
-    "sweep": ("sweeps.sweep", "Run a grid of settings times seeds, on all cores or on Spark."),
+    "sweep": ("group.sweep", "Run a grid of settings times seeds, on all cores or on Spark."),
     "workload": ("group.cli", "Generate, import, match and describe workloads, in process and on Spark."),
 }
 EXTRAS = {  # of this package, and the libraries that each installs

@@ -81,6 +81,8 @@ class Explorer:
     """
 
     def __init__(self, overlay: Overlay, settings: DisseminationSettings | None = None) -> None:
+        if not isinstance(settings, DisseminationSettings | None):
+            raise InputError(f"settings: expected DisseminationSettings, got {settings!r}")
         self.overlay, self.settings = overlay, settings or DisseminationSettings()
         lows, highs = overlay.population.ranges()
         busiest = ((lows + highs) / 2)[overlay.network.alive == 1]

@@ -121,4 +121,8 @@ def plot_rows(rows: Rows, name: str, column: str | None = None, axes: Any = None
 
 
 def _axes(given: Any) -> Any:
-    return optional_library("matplotlib.pyplot").subplots()[1] if given is None else given
+    if given is None:
+        return optional_library("matplotlib.pyplot").subplots()[1]
+    if not hasattr(given, "add_collection"):
+        raise InputError(f"axes: expected those of matplotlib, got {given!r}")
+    return given

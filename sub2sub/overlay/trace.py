@@ -81,9 +81,12 @@ class Trace:
     """
 
     def __init__(self, peers: int = 50, attributes: int = 2, seed: int = 1, crash: float = 0.1) -> None:
-        if peers < 2 or attributes < 1 or not 0 <= crash < 1:
-            expected = "peers, attributes, crash: expected at least 2, at least 1, and a share below 1"
-            raise InputError(f"{expected}, got {peers}, {attributes}, {crash}")
+        numbers = {"peers": (peers, 2), "attributes": (attributes, 1), "seed": (seed, 0)}
+        for name, (given, least) in numbers.items():
+            if not isinstance(given, int) or given < least:
+                raise InputError(f"{name}: expected a whole number from {least} on, got {given!r}")
+        if not 0 <= crash < 1:
+            raise InputError(f"crash: expected a share from 0 to below 1, got {crash!r}")
         self.n, self.seed = peers, seed
         rng = np.random.default_rng(seed)
         lows = rng.random((peers, attributes))

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from sub2sub import Overlay, Population
+from sub2sub.errors import InputError
 from sub2sub.overlay.trace import SETTINGS, Line, Trace, as_json, view_of
 from sub2sub.peers.cyclon import CyclonPeer, Shuffle
 from sub2sub.peers.descriptors import Descriptor, Link
@@ -127,6 +128,15 @@ def test_a_peer_that_decides_otherwise_is_found() -> None:
     next(grown)["given"][1].clear()
     with pytest.raises(AssertionError):
         check_all(replay, decisions)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"peers": 1}, {"peers": "x"}, {"attributes": 0}, {"seed": -1}, {"crash": 1}]
+)
+def test_a_wrong_number_is_one_line(wrong: dict[str, Any]) -> None:
+    (name,) = wrong
+    with pytest.raises(InputError, match=f"^{name}: expected [^\n]*$"):
+        Trace(**wrong)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
