@@ -117,8 +117,10 @@ def _seeming(tables: Tables, quantity: str, figure: int) -> Claims:
             own[(own.failed > 0.05) & (own.failed < 0.75)].groupby(["community", "failed"])[quantity].mean()
             for own in (chosen(tables["sweep"], kind, how) for how in ("seeming", model))
         )
-        harmed, better = (each.groupby("community").mean() for each in (crashed, seeming))
-        gain = (better - harmed).reindex(list(LEVELS))
+        harmed, better = (
+            each.groupby("community").mean().reindex(list(LEVELS)) for each in (crashed, seeming)
+        )
+        gain = better - harmed
         room = gain[harmed <= ROOM]
         much = bool(len(room) and room.min() > MUCH)
         yield claim("seeming", rounded(gain, 3), much, reading=name, quantity=quantity, figure=figure)
