@@ -14,8 +14,6 @@ from workloads.cli.own_tables import OwnTable, table_options
 from workloads.cli.stats import stats
 from workloads.cli.suggestions import Suggesting
 
-__all__ = ["cli", "sweep"]
-
 
 @click.group("workload", cls=Suggesting)
 def cli() -> None:
