@@ -2,4 +2,4 @@
 
 from sub2sub.lazily import lazily
 
-__getattr__, __dir__, __all__ = lazily(__name__, __file__)
+__getattr__, __dir__, __all__ = lazily(__name__)

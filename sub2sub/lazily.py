@@ -9,23 +9,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
+from pkgutil import get_data
 from typing import Any
 
 
-def lazily(package: str, init: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of a package, given its name and the file of its code.
+def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` of a package.
 
     Examples
     --------
     >>> import sub2sub
-    >>> attribute, names, _ = lazily("sub2sub", sub2sub.__file__)
+    >>> attribute, names, _ = lazily("sub2sub")
     >>> attribute("InputError").__module__, names()[0]
     ('sub2sub.errors', 'AttributeSpace')
     """
     origin: dict[str, tuple[str, str]] = {}  # of a public name: its module, and its name there
-    loader: Any = sys.modules[package].__loader__  # reads from an archive, too, as Spark's workers have it
-    for line in loader.get_data(str(Path(init).with_suffix(".pyi"))).decode().splitlines():
+    names = get_data(package, "__init__.pyi")  # from an archive, too, as Spark's workers have it
+    for line in (names or b"").decode().splitlines():
         _, module, _, name, _, public = line.split()
         origin[public] = module, name
     listed = sorted(name for name in origin if not name.startswith("_"))

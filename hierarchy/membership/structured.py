@@ -37,6 +37,8 @@ class Structured(LayerBase):
     ----------
     tree, topic, seed, settings, true_sizes
         As of `Unstructured`.
+    ring : bool
+        Whether topic tables contain the next member; in the paper all entries are random.
 
     Examples
     --------
@@ -62,11 +64,12 @@ class Structured(LayerBase):
         settings: Settings | None = None,
         pgrid: PGridSettings | None = None,
         true_sizes: bool = False,
+        ring: bool = True,
     ) -> None:
         self.topic = np.asarray(topic, np.int32)
         self.settings, self.true_sizes = settings, true_sizes
         self.pgrid = PGrid(tree, self.topic, seed, pgrid)
-        self.slots = slots_of(tree)
+        self.slots, self.ring = slots_of(tree), ring
         n, by_topic = len(self.topic), for_topics(settings, tree.capacity, tree)
         self.topic_table = np.full((n, max(s.table_size(n) for s in by_topic)), -1, np.int32)
         self.super_table = np.full((n, self.slots.most, max(s.z for s in by_topic)), -1, np.int32)
@@ -98,8 +101,9 @@ class Structured(LayerBase):
             np.int64,
         )
         members = np.where(np.arange(wanted) < sizes[:, None], answers.members, -1)
-        left_out = (answers.following >= 0) & np.all(members != answers.following[:, None], axis=1)
-        members[left_out, sizes[left_out] - 1] = answers.following[left_out]
+        if self.ring:
+            left_out = (answers.following >= 0) & np.all(members != answers.following[:, None], axis=1)
+            members[left_out, sizes[left_out] - 1] = answers.following[left_out]
         known = answers.known > 0
         self.topic_table[due[known]] = members[known]
         self.known[due[known]] = answers.known[known]

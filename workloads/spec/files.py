@@ -236,6 +236,7 @@ def to_dict(spec: Spec) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from workloads.spec.catalogue import named
     >>> from_dict(to_dict(named("power-law-2"))) == named("power-law-2")
     True
     """

@@ -93,7 +93,6 @@ def test_the_command_runs_a_swarm_and_says_how_it_went() -> None:
         (["shared", "--set", "topic=.a"], "topics"),
         (["status", "nowhere.sock"], "running node"),
         (["ca", "issue", "alice", "--folder", "nowhere"], "ca init"),
-        (["communities", "--sizes", "many"], "whole numbers"),
     ],
 )
 def test_mistakes_are_named(arguments: list[str], says: str) -> None:
