@@ -144,6 +144,7 @@ def test_a_click_in_jupyter_publishes_by_the_overlay_of_the_notebook(jupyter: st
         context.set_default_timeout(browser.PATIENCE)
         page = context.new_page()
         page.goto(jupyter)
+        page.get_by_text("| Idle").wait_for()  # a cell that is run before the kernel is there is passed over
         page.locator(".jp-Notebook .cm-content").click()
         page.keyboard.press("Shift+Enter")
         view = page.locator(".overlay.in-notebook")
