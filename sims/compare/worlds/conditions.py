@@ -33,6 +33,12 @@ class Fault(NamedTuple):
         return ", ".join(parts) or "no faults"
 
 
+COSTS = (
+    "bytes_per_delivery", "messages_per_delivery", "copies_per_delivery", "control_per_delivery",
+    "last_ms_median",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Rule:
     """Which setting a system is shown with: the cheapest that delivers under all faults, in time.
@@ -47,7 +53,7 @@ class Rule:
         Milliseconds within which the last subscriber has an event, in the median of the events, under each of
         the faults; 0 for any time.
     cost : str
-        The metric of which the least is taken.
+        The metric of which the least is taken, one of `COSTS`.
 
     Examples
     --------
@@ -68,6 +74,8 @@ class Rule:
             raise InputError("rule: expected faults and a share to deliver, from 0 to 1")
         if not self.budget >= 0:
             raise InputError(f"budget = {self.budget}: expected milliseconds, or 0 for any time")
+        if self.cost not in COSTS:
+            raise InputError(f"cost: expected one of {', '.join(COSTS)}, got {self.cost!r}")
 
     def __str__(self) -> str:
         """In words."""

@@ -12,6 +12,7 @@ from sims.compare.plan import Plan
 from sims.compare.summary import working_point
 from sims.compare.table import cells
 from sims.compare.worlds import Fault, Rule
+from sub2sub.errors import InputError
 from tests.sims.compare.made_up import knobs, values
 
 
@@ -159,3 +160,8 @@ def test_no_interval_is_narrower_than_that_over_the_events() -> None:
     rows += [values(metric="bytes_per_delivery.error", seed=seed, value=0.1) for seed in (1, 2, 3)]
     (cell,) = cells(pd.DataFrame(rows)).query("metric == 'bytes_per_delivery'").itertuples()
     assert cell.high - cell.mean == pytest.approx(0.196)
+
+
+def test_a_cost_that_nobody_measures_is_refused() -> None:
+    with pytest.raises(InputError, match="cost: expected one of bytes_per_delivery"):
+        Rule(cost="nothing")
