@@ -115,7 +115,8 @@ class JoiningHost(Host):
     async def _meet_for(self, core: Core, contact: Address) -> bool:
         """Ask an address for peers; a core shuffles with the one that answers. Returns whether one does.
 
-        A core that is on no ring asks it for neighbours, as a newcomer does.
+        The peer may be a ring neighbour: after a partition all other links to its side are too old. A core
+        that is on no ring asks it for neighbours, as a newcomer does.
         """
         try:
             peer = await self._meet(contact)
@@ -123,8 +124,8 @@ class JoiningHost(Host):
             return False
         if peer:
             core.introduce(peer)
-            if not core.ring.view:
-                self.dispatch(core, core.enter([peer]))
+            enter = core.ring_exchanges.hear_of(peer) if core.ring.view else core.enter([peer])
+            self.dispatch(core, enter)
         return True
 
     def _note(self, peer: Descriptor, answered: bool) -> None:

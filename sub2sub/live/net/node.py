@@ -312,7 +312,7 @@ class Node(JoiningHost):
         async def request(peer: Descriptor, handed: m.Event | None) -> Any | None:
             if not handed and peer.id in told:
                 return told[peer.id]
-            if handed and first:
+            if first:
                 self.connections.try_again(peer.address)
             answer = await self.request(peer, handed or m.Ask(self.dice.getrandbits(63), event.point))
             if answer and not handed:
