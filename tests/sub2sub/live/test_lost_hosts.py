@@ -11,6 +11,7 @@ from sub2sub.live.core.lost_hosts import ANSWERING, EVERY, FORGOTTEN, GAP, LOST,
 from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
+from sub2sub.live.virtual.rings import RingHistory
 
 PORT = 7000
 
@@ -282,3 +283,12 @@ def test_a_host_that_stays_silent_keeps_nobody_from_a_contact() -> None:
         assert await nodes.machines[1].start(ask()) == {"lost", "contact"}
 
     lived(nodes, story())
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [9950034, 9950306],
+    ids=["a publisher backs off from the only subscriber", "only old links lead across a partition"],
+)
+def test_a_history_that_broke_a_rule_after_a_long_partition_holds(seed: int) -> None:
+    assert RingHistory(seed).run().violations == []
