@@ -6,7 +6,7 @@ import click
 
 from sims.cli.live.authorities import ca
 from sims.cli.live.nodes import KINDS, WATCHED, node_command, watch_command
-from sims.cli.live.swarms import fuzz, swarm
+from sims.cli.live.swarms import swarm
 from workloads.cli.suggestions import Suggesting
 
 
@@ -22,11 +22,8 @@ def command() -> None:
       sub2sub live status alice.sock                           what it knows and has done
       sub2sub live peer --listen 127.0.0.1:7000 --subscribe 0:0.5,0:1
       sub2sub live swarm --peers 40 --kill 0.2                 40 processes here; a fifth is killed
-      sub2sub live fuzz --seeds 1000
     """
 
 
-for each in (
-    ca, *map(node_command, KINDS), *map(watch_command, WATCHED), swarm, fuzz
-):  # fmt: skip
+for each in (ca, *map(node_command, KINDS), *map(watch_command, WATCHED), swarm):
     command.add_command(each)

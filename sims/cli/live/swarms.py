@@ -1,4 +1,4 @@
-"""Swarms of live peers on loopback or under virtual time, to measure and to search for faults."""
+"""Swarms of live peers on loopback, to measure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workloads.cli.common import NumberRange, json_option, print_json
+from workloads.cli.common import NumberRange, json_option
 
 if TYPE_CHECKING:
     from sims.live.swarm import Delivery, Watch
@@ -101,59 +101,3 @@ def _stage_row(watch: Watch, delivery: Delivery, cost: dict[str, float]) -> dict
         "ring links": round(sum(len(each.ring) for each in watch.reports) / watch.peers, 1),
         **{name: round(value, 2) for name, value in cost.items()},
     }
-
-
-@click.command()
-@click.option("--seeds", type=click.IntRange(1), default=100, help="Histories to run.")
-@click.option("--first", type=int, default=1, help="The first seed.")
-@click.option(
-    "--protocol",
-    type=click.Choice(["sub2sub", "camcast", "semi-structured", "structured", "several", "shared", "all"]),
-    default="all",
-    help="CAMCAST is unstructured unless its membership is named; several: processes in several communities; "
-    "shared: topics and ranges on one overlay.",
-)
-@click.option(
-    "--plan",
-    type=click.Choice(["short", "long"]),
-    default="short",
-    help="4 to 7 nodes and a few faults, or 8 to 20 nodes and many.",
-)
-@click.option("--jobs", type=click.IntRange(1), default=1, help="Processes at the same time.")
-@json_option
-def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int, as_json: bool) -> None:
-    """Run histories of simulated networks with every fault, one per seed.
-
-    Whole live nodes run under virtual time. No node may deliver an event twice, or one it did not subscribe
-    to; nothing may grow beyond its limit; no task may die; and within 40 cycles after the faults each node
-    gets every event it wants. A seed that breaks a rule is printed with the command that replays it; the
-    exit code is then 1.
-    """
-    import logging
-
-    from sims.live.fuzz import PROTOCOLS, FuzzTotals, histories
-
-    logging.getLogger("sub2sub.live").setLevel(logging.CRITICAL)
-    totals: dict[str, FuzzTotals] = {}
-    for name in PROTOCOLS if protocol == "all" else [protocol]:
-        total = totals[name] = FuzzTotals()
-        for outcome, processor in histories(name, range(first, first + seeds), plan, jobs):
-            total.add(outcome, processor)
-            if outcome.violations:
-                again = f"sub2sub live fuzz --protocol {name} --plan {plan} --first {outcome.seed} --seeds 1"
-                click.echo(f"seed {outcome.seed} broke a rule; again: {again}", err=True)
-                for line in dict.fromkeys(outcome.violations):
-                    click.echo(f"  {line}", err=True)
-            elif seeds == 1 and not as_json:
-                click.echo(f"seed {outcome.seed}: digest {outcome.digest}")
-        if not as_json:
-            click.echo(f"{name}: " + "\n  ".join(total.lines()))
-    if as_json:
-        print_json(
-            {
-                name: vars(total) | {"failed": [vars(each) for each in total.failed]}
-                for name, total in totals.items()
-            }
-        )
-    if any(total.failed for total in totals.values()):
-        click.get_current_context().exit(1)

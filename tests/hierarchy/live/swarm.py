@@ -3,7 +3,7 @@
 The members are those of `hierarchy.live`, decision for decision; only what carries their messages is left
 out, so that a thousand fit into one process. Within a cycle messages arrive in any order, and so do those
 they cause. One that is lost could not be delivered, and its sender is told, as on a connection that broke.
-Histories with clocks, connections and every other fault: `hierarchy.live.histories`.
+Histories with clocks, connections and every other fault: `tests.histories.communities`.
 """
 
 from __future__ import annotations

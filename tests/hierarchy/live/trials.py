@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from hierarchy.live.histories import LEASE, CommunityHistory
 from sub2sub.live.virtual.conditions import Conditions
-from sub2sub.live.virtual.history import PERIOD, SPREAD
+from tests.histories.communities import LEASE, CommunityHistory
+from tests.histories.history import PERIOD, SPREAD
 
 STORM = 1.0  # cycles in which all connections are refused; after longer ones, back-off takes longer, too
 LEASES = 3  # that pass in a trial

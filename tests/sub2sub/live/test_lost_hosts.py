@@ -11,7 +11,7 @@ from sub2sub.live.core.lost_hosts import ANSWERING, EVERY, FORGOTTEN, GAP, LOST,
 from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.virtual.rings import RingHistory
+from tests.histories.rings import RingHistory
 
 PORT = 7000
 

@@ -1,6 +1,6 @@
 """Histories of Sub-2-Sub nodes in which one thing goes wrong at a time.
 
-In the histories of `sub2sub.live.virtual.rings` whatever is lost is soon found again: in small overlays
+In the histories of `tests.histories.rings` whatever is lost is soon found again: in small overlays
 gossip, probes and contacts all lead to everybody. So a defect of one mechanism may go unnoticed. Here each
 has a trial of its own, with a bound that follows from its rule: within so few ticks nothing else can help.
 
@@ -19,9 +19,9 @@ from typing import Any
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.node import Node
 from sub2sub.live.virtual.conditions import Conditions
-from sub2sub.live.virtual.history import HEAL, PERIOD, SPREAD
-from sub2sub.live.virtual.rings import REPLY, Box, RingHistory, Subscriber
 from sub2sub.peers.settings import DisseminationSettings, RecoverySettings
+from tests.histories.history import HEAL, PERIOD, SPREAD
+from tests.histories.rings import REPLY, Box, RingHistory, Subscriber
 
 TICK = 1.1  # cycles between two ticks of a node, at most
 MOMENT = 0.3  # cycles; messages take some thousandths

@@ -1,4 +1,4 @@
-"""Histories of live nodes under virtual time: hundreds here, tens of thousands by `sub2sub live fuzz`."""
+"""Histories of live nodes: hundreds here, tens of thousands by `python -m tests.histories`."""
 
 from __future__ import annotations
 
@@ -15,22 +15,19 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from click.testing import CliRunner
 
-from hierarchy.live.histories import PORT, CommunityHistory
 from hierarchy.live.process import MEMBERSHIPS
-from sims.cli.app import main
-from sims.cli.commands.live import command
-from sims.live.fuzz import PROTOCOLS, live_through
 from sub2sub.live.core.exchanges import Exchanges
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.core.messages import Leave
 from sub2sub.live.net.node import Node
-from sub2sub.live.virtual.history import Plan
 from sub2sub.live.virtual.loop import VirtualLoop
-from sub2sub.live.virtual.rings import RingHistory
 from sub2sub.peers.descriptors import Descriptor
 from sub2sub.peers.forwarding import Forwarder
+from tests.histories.__main__ import PROTOCOLS, live_through, main
+from tests.histories.communities import PORT, CommunityHistory
+from tests.histories.history import Plan
+from tests.histories.rings import RingHistory
 
 BLOCKS = {"sub2sub": 5, "camcast": 4, "semi-structured": 1, "structured": 1, "several": 1, "shared": 1}
 
@@ -41,7 +38,7 @@ BLOCKS = {"sub2sub": 5, "camcast": 4, "semi-structured": 1, "structured": 1, "se
 def test_all_is_well_after_every_history(protocol: str, block: int) -> None:
     for seed in range(20 * block, 20 * block + 20):
         outcome, _ = live_through(protocol, seed)
-        again = f"sub2sub live fuzz --protocol {protocol} --first {seed} --seeds 1"
+        again = f"python -m tests.histories --protocol {protocol} --first {seed} --seeds 1"
         assert not outcome.violations, f"replay with: {again}"
 
 
@@ -83,20 +80,23 @@ def test_one_gateway_that_newcomers_ask_never_crashes_for_good(membership: str) 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_one_seed_is_one_history_bit_for_bit(protocol: str) -> None:
-    code = f"from sims.live.fuzz import live_through; print(live_through({protocol!r}, 7)[0].digest)"
+    module = "tests.histories.__main__"
+    code = f"from {module} import live_through; print(live_through({protocol!r}, 7)[0].digest)"
     digests = {live_through(protocol, 7)[0].digest}
     for hash_seed in ("1", "2"):  # whatever order sets of strings have in a process
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
         ran = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment,
-            cwd=Path(__file__).parents[3],
+            cwd=Path(__file__).parents[2],
         )  # fmt: skip
         digests.add(ran.stdout.strip())
     assert len(digests) == 1
     assert digests != {live_through(protocol, 8)[0].digest}
 
 
-def test_an_event_delivered_twice_is_found_and_replays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_delivered_twice_is_found_and_replays(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(Forwarder, "is_new", lambda forwarder, name: True)
     monkeypatch.setattr("sub2sub.live.core.messages.MAX_HOPS", 3)
     failing = next(s for s in range(50) if live_through("sub2sub", s)[0].violations)
@@ -104,10 +104,8 @@ def test_an_event_delivered_twice_is_found_and_replays(monkeypatch: pytest.Monke
     assert any("twice" in line for line in first.violations)
     assert first.violations == again.violations
     assert first.digest == again.digest
-    arguments = ["live", "fuzz", "--protocol", "sub2sub", "--first", str(failing), "--seeds", "1"]
-    ran = CliRunner().invoke(main, arguments)
-    assert ran.exit_code == 1
-    assert f"--first {failing} --seeds 1" in ran.output
+    assert main(["--protocol", "sub2sub", "--first", str(failing), "--seeds", "1"]) == 1
+    assert f"--first {failing} --seeds 1" in capsys.readouterr().out
 
 
 def test_a_peer_that_never_gives_up_on_an_exchange_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,14 +172,7 @@ def test_all_connections_of_a_history_are_closed_by_it_and_not_by_python(protoco
     assert not [each.message for each in caught if "StreamWriter" in str(each.message)]
 
 
-def test_every_protocol_can_be_chosen() -> None:
-    (option,) = (each for each in command.commands["fuzz"].params if each.name == "protocol")
-    assert set(option.type.choices) == {*PROTOCOLS, "all"}  # type: ignore[attr-defined]
-
-
-def test_fuzz_reports_virtual_hours_and_faults() -> None:
-    ran = CliRunner().invoke(main, ["live", "fuzz", "--seeds", "2"])
-    assert ran.exit_code == 0, ran.output
-    assert ran.output.count("2 histories") == len(PROTOCOLS)
-    assert "virtual hours" in ran.output
-    assert "0 histories broke a rule" in ran.output
+def test_totals_of_all_protocols_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--seeds", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("2 histories") == printed.count("0 broke a rule") == len(PROTOCOLS)

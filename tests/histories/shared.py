@@ -14,10 +14,10 @@ from hierarchy.peers.settings import CamcastRoute
 from hierarchy.shared.live.shared_core import SharedCore, is_topical
 from hierarchy.shared.live.shared_node import SharedNode
 from hierarchy.topics import NestedRanges, TopicTree
-from sub2sub.live.virtual.faults import FURTHER
-from sub2sub.live.virtual.history import SPREAD, Fault
-from sub2sub.live.virtual.invariants import beyond
-from sub2sub.live.virtual.rings import RingHistory, Subscriber
+from tests.histories.faults import FURTHER
+from tests.histories.history import SPREAD, Fault
+from tests.histories.invariants import beyond
+from tests.histories.rings import RingHistory, Subscriber
 
 PATHS = (".a", ".b", ".a.x", ".a.x.p")
 TO_ALL = CamcastRoute(c=16.0, g=1000.0)  # everybody sends to all its tables: nothing is left to chance

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from sub2sub.live.virtual.history import PERIOD, Fault, History
+from tests.histories.history import PERIOD, Fault, History
 
 LONG = (20.0, 60.0)  # cycles
 

@@ -7,13 +7,13 @@ from typing import Any
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.node import Node
 from sub2sub.live.net.subscriptions import Received, Subscription
-from sub2sub.live.virtual.faults import FAULTS, FURTHER
-from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant
-from sub2sub.live.virtual.invariants import core_excesses, node_excesses
-from sub2sub.live.virtual.strangers import STRANGERS
 from sub2sub.live.wire.limits import Limits
 from sub2sub.peers.descriptors import Descriptor
 from sub2sub.rings.selection import select_ring
+from tests.histories.faults import FAULTS, FURTHER
+from tests.histories.history import PERIOD, PORT, SPREAD, Fault, History, Participant
+from tests.histories.invariants import core_excesses, node_excesses
+from tests.histories.strangers import STRANGERS
 
 Box = tuple[list[float], list[float]]
 REPLY = 2.0  # seconds to wait for an answer while joining and publishing

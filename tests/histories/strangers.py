@@ -10,8 +10,8 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from sub2sub.live.virtual.history import PERIOD, PORT, History
 from sub2sub.live.wire.framing import LENGTH, MAX_FRAME
+from tests.histories.history import PERIOD, PORT, History
 
 CONNECTIONS = 40  # to each participant, of strangers that say nothing
 MANY = b"\xdc\x08\x00"  # the head of a list of 2,048 items

@@ -20,11 +20,11 @@ from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
 from hierarchy.live.process import MEMBERSHIPS, Events, Process
 from hierarchy.peers.settings import ScampSettings, TopicSettings
-from sub2sub.live.virtual.faults import FAULTS, FURTHER
-from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant, Plan
-from sub2sub.live.virtual.invariants import beyond, host_excesses
-from sub2sub.live.virtual.rings import LIMITS
-from sub2sub.live.virtual.strangers import STRANGERS
+from tests.histories.faults import FAULTS, FURTHER
+from tests.histories.history import PERIOD, PORT, SPREAD, Fault, History, Participant, Plan
+from tests.histories.invariants import beyond, host_excesses
+from tests.histories.rings import LIMITS
+from tests.histories.strangers import STRANGERS
 
 Place = tuple[int, str]  # a process, and one of its topics
 TOPICS = (".", ".a", ".a.b")
