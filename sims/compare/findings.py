@@ -1,11 +1,9 @@
-"""What a comparison found, in sentences computed from its table.
+"""What a comparison found: one sentence for each world, computed from its table.
 
 Costs are those of the working points (`sims.compare.summary`). A system that is not shown to deliver what the
-rule asks is listed with what it lacks, and one that could not run with the reason; neither is compared with
-others. Where bytes per delivery and upkeep point in different directions, the rate of events is told from
-which on a system costs less. Two costs differ if their 95 % confidence intervals do not overlap. If they
-overlap, the sentence says so, and calls costs equal only if their ratio is at most `CLOSE`: an interval over
-few seeds may be wide because worlds differ.
+rule asks, or could not run, is compared with nobody. Two costs differ if their 95 % confidence intervals do
+not overlap. If they overlap, the sentence says so, and calls costs equal only if their ratio is at most
+`CLOSE`: an interval over few seeds may be wide because worlds differ.
 """
 
 from __future__ import annotations
@@ -16,76 +14,48 @@ from pathlib import PurePath
 import numpy as np
 import pandas as pd
 
-from sims.compare.summary import cost, ends, number, rule_of, systems_in, value, working_point
+from sims.compare.summary import cost, ends, family_in, is_between, number, rule_of, systems_in, working_point
 from sims.compare.worlds import world_options
 
 RINGS, CAMCAST, ENCLOSING, COVER = "sub2sub", "camcast", "enclosing topic", "exact cover"
 BOUND, COST = "matching tree", "bytes_per_delivery"
-MEASURES = {COST: "bytes per delivery", "upkeep_bytes.mean": "upkeep bytes", "links.mean": "links"}
+BESIDE = {"topics": (RINGS, CAMCAST), "ranges": (RINGS, ENCLOSING, COVER)}  # what sentences always name
 CLOSE = 1.05  # the ratio up to which costs are called equal if their intervals overlap
 
 
 def findings(table: pd.DataFrame) -> list[str]:
     """A sentence for each world of topics or ranges in the table, and one for the family between."""
-    worlds = list(dict.fromkeys(table.world))
-    kinds = {kind: [w for w in worlds if w.split(" ")[0] == kind] for kind in ("topics", "ranges", "between")}
-    sentences = [_topics(table, world) for world in kinds["topics"]]
-    sentences += [_ranges(table, world) for world in kinds["ranges"]]
-    if len(kinds["between"]) > 1:
-        sentences.append(_between(table, kinds["between"]))
-    return [sentence for sentence in sentences if sentence]
+    family = family_in(table)
+    sentences = [_world(table, world) for world in dict.fromkeys(table.world) if not is_between(world)]
+    return sentences + ([_between(table, family)] if len(family) > 1 else [])
 
 
-def _cell(table: pd.DataFrame, world: str, system: str, metric: str) -> pd.Series | None:
-    """A cost at the working point, or of the overlay; None for a system that does not deliver enough."""
-    point, cell = working_point(table, world, system), cost(table, world, system, metric)
+def _cost(table: pd.DataFrame, world: str, system: str) -> pd.Series | None:
+    """Bytes per delivery at the working point; None for a system that does not deliver enough."""
+    point, cell = working_point(table, world, system), cost(table, world, system, COST)
     reached = point is not None and point.reached
     return cell if reached and cell is not None and not np.isnan(cell["mean"]) else None
 
 
-def _lacking(table: pd.DataFrame, world: str, system: str) -> str:
-    """Why a system is not compared with others; empty for one that delivers or takes no part."""
-    point, unable = working_point(table, world, system), value(table, world, system, "unable")
-    if unable is not None and (point is None or not point.reached):
-        return str(unable.note).replace("not run: ", "").removesuffix(" (and alike)")
-    return "" if point is None else point.why if not point.reached else ""
-
-
-def _topics(table: pd.DataFrame, world: str) -> str:
-    systems = systems_in(table, world)
-    costs = {s: cell for s in systems if (cell := _cell(table, world, s, COST)) is not None}
-    costs.pop(BOUND, None)  # no protocol: only the simulator knows which subscribers match
-    text = f"Where interests are topics, {_cheapest(table, world, costs)}"
-    text += _from_which_rate(table, world, costs)
-    rings, camcast = costs.get(RINGS), costs.get(CAMCAST)
-    if rings is not None and camcast is not None:
-        text += f"; rings over nested ranges take {_times(rings, camcast)} as CAMCAST on its own tables"
-        text += f" ({_pair(rings, camcast)})"
-        own, other = (_cell(table, world, s, "upkeep_bytes.mean") for s in (RINGS, CAMCAST))
-        if own is not None and other is not None:
-            text += f", and for upkeep {_times(own, other)} ({_pair(own, other)})"
-    lacking = {s: why for s in systems if (why := _lacking(table, world, s))}
-    if lacking:
-        text += "; not shown to deliver that: " if costs else ": "
-        text += _listed(f"{s} ({why})" for s, why in lacking.items())
-    return text + "."
-
-
-def _cheapest(table: pd.DataFrame, world: str, costs: dict[str, pd.Series]) -> str:
-    """The systems that need the fewest messages; several, if their costs are equal."""
+def _world(table: pd.DataFrame, world: str) -> str:
+    """Which systems take the fewest bytes, what those of interest take beside them, and how many deliver."""
+    systems = [system for system in systems_in(table, world) if system != BOUND]  # which is no protocol
+    costs = {s: cell for s in systems if (cell := _cost(table, world, s)) is not None}
+    named = [system for system in BESIDE[world.partition(" ")[0]] if system in systems]
     if not costs:
-        return f"no system is shown to deliver {rule_of(table)}"
-    least = min(costs.values(), key=lambda cell: float(cell["mean"]))
-    first = [system for system, cell in costs.items() if _alike(cell, least)]
-    first.sort(key=lambda system: float(costs[system]["mean"]))
-    told = "; ".join(f"{system} {_shown(costs[system])} {_setting(table, world, system)}" for system in first)
-    if len(costs) == 1:
-        return f"one system is shown to deliver {rule_of(table)} (bytes per delivery: {told})"
-    need = "needs" if len(first) == 1 else "need, not to be told apart,"
-    return (
-        f"{_listed(first)} {need} the fewest bytes per delivery of the {len(costs)} systems shown to "
-        f"deliver {rule_of(table)} ({told})"
-    )
+        return f"{world_label(world)}: no system is shown to deliver {rule_of(table)}."
+    best = min(costs, key=lambda system: float(costs[system]["mean"]))
+    text = f"{best} takes the fewest bytes per delivery ({_shown(costs[best])})"
+    others = [system for system in named if system in costs and system != best]
+    beside = [f"{system} {_times(costs[system], costs[best])}" for system in others]
+    if alike := [s for s in costs if s not in (best, *named) and _alike(costs[s], costs[best])]:
+        beside.append(f"{len(alike)} more as many, within the intervals")
+    if beside:
+        text += f", {_listed(beside)}"
+    text += f"; {len(costs)} of {len(systems)} systems deliver {rule_of(table)}"
+    if lacking := [system for system in named if system not in costs]:
+        text += f", not {_listed(lacking)}"
+    return f"{world_label(world)}: {text}."
 
 
 def break_even(table: pd.DataFrame, world: str, system: str, other: str) -> tuple[float, bool] | None:
@@ -111,105 +81,50 @@ def break_even(table: pd.DataFrame, world: str, system: str, other: str) -> tupl
     return more / saved / (1.0 if np.isnan(seconds) else seconds), saved > 0
 
 
-def _from_which_rate(table: pd.DataFrame, world: str, costs: dict[str, pd.Series]) -> str:
-    """Beside which systems rings cost less in bytes, and from which rate of events on."""
-    if RINGS not in costs:
+def rings_cost_less(table: pd.DataFrame, world: str, other: str) -> str:
+    """At which rates of events rings take fewer bytes than another system; empty where that is unknown."""
+    point = break_even(table, world, RINGS, other)
+    if other == RINGS or point is None or any(_cost(table, world, each) is None for each in (RINGS, other)):
         return ""
+    rate, above = point
+    if np.isinf(rate):
+        return "never" if above else "always"
     seconds = not np.isnan(ends(cost(table, world, RINGS, "upkeep_seconds"))[0])
-    unit = "events per second" if seconds else "events per cycle"
-    found = {other: break_even(table, world, RINGS, other) for other in costs if other != RINGS}
-    words: dict[str, list[str]] = {"": [], "always": [], "never": []}
-    for other, point in found.items():
-        if point is None:
-            continue
-        rate, above = point
-        if np.isinf(rate):
-            words["never" if above else "always"].append(other)
-        else:
-            words[""].append(f"{other} {'above' if above else 'below'} {rate:.2g} {unit}")
-    parts = [f"than {_listed(words[''])}"] if words[""] else []
-    parts += [f"than {_listed(words['always'])} at any rate"] if words["always"] else []
-    parts += [f"than {_listed(words['never'])} at none"] if words["never"] else []
-    return f"; with upkeep, rings cost less in bytes {', '.join(parts)}" if parts else ""
+    return f"{'>' if above else '<'}\u00a0{rate:.2g}/{'s' if seconds else 'cycle'}"
 
 
-def _ranges(table: pd.DataFrame, world: str) -> str:
-    name, rings = short_name(world), _cell(table, world, RINGS, COST)
-    if rings is None:
-        why = _lacking(table, world, RINGS)
-        lacking = (
-            f"Where interests are ranges, on {name} rings are not shown to deliver {rule_of(table)} ({why})."
-        )
-        return lacking if why else ""
-    text = f"Where interests are ranges, on {name} rings take {_shown(rings)} bytes per delivery"
-    if (spam := _cell(table, world, RINGS, "spam_per_event")) is not None:
-        text += f" and send {f'{_shown(spam)} an event as' if spam['mean'] > 0 else 'no'} spam"
-    for system, words in ((ENCLOSING, "one enclosing topic"), (COVER, "an exact cover")):
-        text += _instead(table, world, system, words, rings)
-    others = {s: cell for s in systems_in(table, world) if (cell := _cell(table, world, s, COST)) is not None}
-    others.pop(BOUND, None)
-    return text + _from_which_rate(table, world, others) + "."
+def _between(table: pd.DataFrame, family: list[tuple[float, str]]) -> str:
+    """Where along the family rings cost less than topics."""
+    parts = []
+    for other in (ENCLOSING, COVER):
+        pairs = [(t, _cost(table, world, RINGS), _cost(table, world, other)) for t, world in family]
+        less = [f"{t:g}" for t, a, b in pairs if a is not None and b is not None and a.high < b.low]
+        unknown = [f"{t:g}" for t, a, b in pairs if a is None or b is None]
+        parts.append(f"than {other} at {_some(less, len(pairs))}")
+        if unknown:
+            parts[-1] += f" (at {_some(unknown, len(pairs))} one of them does not deliver)"
+    return f"From topics (t = 0) to ranges (t = 1), {RINGS} takes fewer bytes per delivery {_listed(parts)}."
 
 
-def _instead(table: pd.DataFrame, world: str, system: str, words: str, rings: pd.Series) -> str:
-    """What topics cost where interests are ranges, beside rings."""
-    messages = _cell(table, world, system, COST)
-    if messages is None:
-        why = _lacking(table, world, system)
-        return f", {words} is not shown to deliver as much ({why})" if why else ""
-    text = f", {words} takes {_times(messages, rings)}"
-    links = [_cell(table, world, s, "links.mean") for s in (system, RINGS)]
-    if system == COVER and links[0] is not None and links[1] is not None:
-        text += f" on {_ratio(links[0], links[1])} the links"
-    spam, copies = (_cell(table, world, system, f"{what}_per_delivery") for what in ("spam", "copies"))
-    if spam is not None and copies is not None and spam["mean"] > 0:
-        text += f" ({100 * spam['mean'] / copies['mean']:.0f} % of the copies spam)"
-    return text
+def _some(shares: list[str], of: int) -> str:
+    """Some shares of ranges in words."""
+    return "no t" if not shares else "every t" if len(shares) == of else f"t = {_listed(shares)}"
 
 
-def _between(table: pd.DataFrame, worlds: list[str]) -> str:
-    steps = sorted((float(world.split(" ")[1]), world) for world in worlds)
-    compared = ((ENCLOSING, COST), (COVER, COST), (COVER, "upkeep_bytes.mean"), (COVER, "links.mean"))
-    parts = [part for other, metric in compared if (part := _crossing(table, steps, other, metric))]
-    return f"From topics (t = 0) to free ranges (t = 1), {'; '.join(parts)}." if parts else ""
+def world_label(world: str) -> str:
+    """Return the label of a world.
 
-
-def _crossing(table: pd.DataFrame, steps: list[tuple[float, str]], other: str, metric: str) -> str:
-    """Where along the family rings cost less than another system."""
-    pairs = [
-        (t, _cell(table, world, RINGS, metric), _cell(table, world, other, metric)) for t, world in steps
-    ]
-    known = [(t, a, b) for t, a, b in pairs if a is not None and b is not None]
-    if not known:
-        reasons = [why for _, world in steps if (why := _lacking(table, world, other))]
-        told = metric == COST and len(reasons) == len(steps)
-        return f"the {other} is nowhere shown to deliver {rule_of(table)} ({max(reasons)})" if told else ""
-    words = {
-        "less": [t for t, a, b in known if a.high < b.low],
-        "more": [t for t, a, b in known if a.low > b.high],
-        "neither more nor less, within the intervals,": [t for t, a, b in known if _overlap(a, b)],
-    }
-    where = ", ".join(
-        word if len(at) == len(known) else f"{word} at t = {_listed(f'{t:g}' for t in at)}"
-        for word, at in words.items()
-        if at
-    )
-    ends = ", ".join(
-        f"{_ratio(b, a)} the rings' at t = {t:g}" for t, a, b in known[:: max(len(known) - 1, 1)]
-    )
-    left_out = [f"{t:g}" for t, a, b in pairs if a is None or b is None]
-    missing = f"; not compared at t = {_listed(left_out)}" if left_out else ""
-    return f"rings cost {where} than the {other} in {MEASURES[metric]} ({ends}{missing})"
-
-
-def short_name(world: str) -> str:
-    """What a world is made of, without its folder and options."""
-    return PurePath(world_options(world.partition(" ")[2])[0]).name.removesuffix(".toml")
-
-
-def _setting(table: pd.DataFrame, world: str, system: str) -> str:
-    point = working_point(table, world, system)
-    return f"with {point.knob}" if point is not None and point.knob else "as it is"
+    Examples
+    --------
+    >>> world_label("topics"), world_label("ranges power-law-3"), world_label("between 0.3")
+    ('Topics', 'Ranges (power-law-3)', 'Between topics and ranges, t = 0.3')
+    """
+    kind, _, rest = world.partition(" ")
+    if kind == "between":
+        return f"Between topics and ranges, t = {rest}"
+    rest, options = world_options(rest)
+    grid = f", 2^{options['bits']} values" if "bits" in options else ""
+    return kind.capitalize() + (f" ({PurePath(rest).stem}{grid})" if rest else "")
 
 
 def _overlap(a: pd.Series, b: pd.Series) -> bool:
@@ -223,16 +138,9 @@ def _alike(a: pd.Series, b: pd.Series) -> bool:
 
 
 def _times(a: pd.Series, b: pd.Series) -> str:
-    return "as many" if _alike(a, b) else f"{_ratio(a, b)} as many"
-
-
-def _pair(a: pd.Series, b: pd.Series) -> str:
-    return f"{_shown(a)} and {_shown(b)}" + (": the intervals overlap" if _overlap(a, b) else "")
-
-
-def _ratio(a: pd.Series, b: pd.Series) -> str:
     ratio = a["mean"] / b["mean"]
-    return f"{ratio:.2g} times" if ratio < 10 else f"{ratio:,.0f} times"
+    times = f"{ratio:.2g} times as many" if ratio < 10 else f"{ratio:,.0f} times as many"
+    return "as many" if _alike(a, b) else times + (", within the intervals" if _overlap(a, b) else "")
 
 
 def _shown(cell: pd.Series) -> str:

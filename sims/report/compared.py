@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,9 @@ from sims.compare.figures import (
     frontier_chart,
     stress_label,
 )
-from sims.compare.findings import BOUND, RINGS
+from sims.compare.findings import BOUND, RINGS, rings_cost_less, world_label
 from sims.compare.summary import cost, ends, family_in, is_between, rule_of, systems_in, value, working_point
-from sims.compare.worlds import WORKING, Rule, world_options
+from sims.compare.worlds import WORKING, Rule
 from sims.report.cells import Cell, share_text, table_html
 from sims.report.charts import figure_html
 from sims.report.html import Page
@@ -34,9 +33,12 @@ from sims.report.sources import Source
 from sims.report.sweeps import mean_cell
 from workloads.charts.chart import Chart, Series
 
-CRASHED = 0.3  # share of crashed peers in the summary table
 COLOURED = 4  # systems; the others are grey until they are pointed at
-COLUMNS = 6  # of the costs, which fit beside each other
+# The costs that fit beside each other.
+COLUMNS = (
+    "bytes per delivery", "spam per delivery", "ms to the last", "links per peer",
+    "upkeep messages per peer and cycle",
+)  # fmt: skip
 NEEDED = ("world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high")
 HOW = (
     "Every system gets the same subscribers, the same events in the same order from the same publishers, the "
@@ -101,22 +103,6 @@ def add_comparison_details(page: Page, source: Source) -> None:
             page.choices({"Cost": metrics}, families)
 
 
-def world_label(world: str) -> str:
-    """Return the label of a world.
-
-    Examples
-    --------
-    >>> world_label("topics"), world_label("ranges power-law-3"), world_label("between 0.3")
-    ('Topics', 'Ranges (power-law-3)', 'Between topics and ranges, t = 0.3')
-    """
-    kind, _, rest = world.partition(" ")
-    if kind == "between":
-        return f"Between topics and ranges, t = {rest}"
-    rest, options = world_options(rest)
-    grid = f", 2^{options['bits']} values" if "bits" in options else ""
-    return kind.capitalize() + (f" ({PurePath(rest).stem}{grid})" if rest else "")
-
-
 def _table(source: Source) -> pd.DataFrame | None:
     if source.columns("compare", *NEEDED) is None:
         return None
@@ -161,18 +147,17 @@ def _stresses(table: pd.DataFrame) -> list[tuple[float, float]]:
 def _summary(table: pd.DataFrame, world: str) -> Markup:
     """Return a table with a row for each system; below it, the reasons for missing numbers."""
     rows, notes = [], []
-    losses = (0.0, WORKING.loss)
     for system in systems_in(table, world):
         point = working_point(table, world, system)
         knob = point.knob if point else ""
         row: dict[str, Any] = {"system": system, "setting": knob or None}
-        stresses = {"reached": (0.0, 0.0), f"reached, {share_text(losses[1])} lost": (losses[1], 0.0),
-                    f"reached, {share_text(CRASHED)} crashed": (0.0, CRASHED)}  # fmt: skip
-        for name, (loss, crashed) in stresses.items():
-            mean = ends(value(table, world, system, "hit_ratio", knob, loss, crashed))[0]
-            row[name] = Cell(share_text(float(mean)), float(mean)) if np.isfinite(mean) else None
-        for name, metric in list(COSTS.items())[:COLUMNS]:
-            row[name] = mean_cell(*ends(cost(table, world, system, metric)))
+        for fault in rule_of(table).faults:
+            mean = float(ends(value(table, world, system, "hit_ratio", knob, *fault))[0])
+            row[f"reached, {fault}"] = Cell(share_text(mean), mean) if np.isfinite(mean) else None
+        for name in COLUMNS:
+            row[name] = mean_cell(*ends(cost(table, world, system, COSTS[name])))
+        if rate := rings_cost_less(table, world, system):
+            row["rings cost less, events"] = rate
         rows.append(row)
         unable = value(table, world, system, "unable")
         if unable is not None and unable.note:
@@ -180,7 +165,7 @@ def _summary(table: pd.DataFrame, world: str) -> Markup:
     caption = (
         f"{world_label(world)}: each system at its working point, the cheapest setting that delivers "
         f"{rule_of(table)} (else the one that then delivers most). Costs with {WORKING}; ± spans "
-        f"{_interval(table)}."
+        f"{_interval(table)}. Last column: the rates of events at which rings take fewer bytes in all."
     )
     html = table_html(rows, caption, fit=True, name=f"summary {world}")
     return html + Markup("").join(Markup('<p class="aside">{}</p>').format(note) for note in notes)

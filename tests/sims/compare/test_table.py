@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sims.compare import run
-from sims.compare.findings import findings
+from sims.compare.findings import findings, rings_cost_less
 from sims.compare.markdown import headline
 from sims.compare.plan import Plan, Unit
 from sims.compare.run import run_units
@@ -47,16 +47,12 @@ def test_a_cell_without_a_value_says_why_and_one_with_some_says_how_many() -> No
     assert table.loc["some", "note"] == "1 of 2 seeds: never"
 
 
-def test_nothing_is_said_of_ranges_where_rings_take_no_part() -> None:
-    assert findings(cells(pd.DataFrame(knobs("ranges x", "broker", {"k": (1.0, 20)})))) == []
-
-
 def test_a_system_that_does_not_deliver_enough_is_named_and_compared_with_nobody() -> None:
     rows = knobs("topics", "sub2sub", {"k": (1.0, 20)}) + knobs("topics", "camcast", {"c": (0.97, 5)})
     table = cells(pd.DataFrame(rows))
     (sentence,) = findings(table)
-    assert "one system is shown to deliver 99 %" in sentence
-    assert "not shown to deliver that: camcast (0.970 at best)" in sentence
+    assert "; 1 of 2 systems deliver 99 %" in sentence
+    assert sentence.endswith(", not camcast.")
     assert "as many" not in sentence
     found = {row["system"]: row for row in facts(table)}
     assert (found["camcast"]["reached"], found["sub2sub"]["reached"]) == (False, True)
@@ -71,7 +67,7 @@ def unable(world: str, system: str) -> list[dict[str, object]]:
 
 
 NOBODY, FEW = {"k": (0.9, 20)}, {"k": (1.0, 20)}
-LOST, TWO = str(Rule()), "2 ± 2.5e-06"
+LOST, LEAST = str(Rule()), "sub2sub takes the fewest bytes per delivery (2 ± 2.5e-06)"
 
 
 @pytest.mark.parametrize(
@@ -79,29 +75,47 @@ LOST, TWO = str(Rule()), "2 ± 2.5e-06"
     [
         (
             knobs("topics", "sub2sub", FEW) + knobs("topics", "camcast", {"c": (1.0, 60)}),
-            f"sub2sub needs the fewest bytes per delivery of the 2 systems shown to deliver {LOST} "
-            f"(sub2sub {TWO} with k); rings over nested ranges take 0.33 times as many as CAMCAST on its "
-            f"own tables ({TWO} and 6 ± 2.5e-06).",
+            f"Topics: {LEAST}, camcast 3 times as many; 2 of 2 systems deliver {LOST}.",
         ),
         (
             knobs("topics", "sub2sub", FEW) + knobs("topics", "camcast", {"c": (1.0, 20)}),
-            "sub2sub and camcast need, not to be told apart, the fewest bytes per delivery of the 2 "
-            f"systems shown to deliver {LOST} (sub2sub {TWO} with k; camcast {TWO} with c); rings over "
-            f"nested ranges take as many as CAMCAST on its own tables ({TWO} and {TWO}: the intervals "
-            "overlap).",
+            f"Topics: {LEAST}, camcast as many; 2 of 2 systems deliver {LOST}.",
+        ),
+        (
+            knobs("topics", "sub2sub", FEW)
+            + knobs("topics", "plumtree", {"c": (1.0, 20)})
+            + knobs("topics", "broker", {"c": (1.0, 60)}),
+            f"Topics: {LEAST}, 1 more as many, within the intervals; 3 of 3 systems deliver {LOST}.",
         ),
         (
             knobs("topics", "sub2sub", NOBODY) + unable("topics", "camcast"),
-            f"no system is shown to deliver {LOST}: sub2sub (0.900 at best) and camcast (no room).",
+            f"Topics: no system is shown to deliver {LOST}.",
         ),
         (
             knobs("topics", "matching tree", FEW) + knobs("topics", "broker", {"b": (1.0, 30)}),
-            f"one system is shown to deliver {LOST} (bytes per delivery: broker 3 ± 2.5e-06 with b).",
+            "Topics: broker takes the fewest bytes per delivery (3 ± 2.5e-06); 1 of 1 systems deliver "
+            f"{LOST}.",
+        ),
+        (
+            knobs("ranges x", "sub2sub", FEW)
+            + knobs("ranges x", "enclosing topic", {"c": (1.0, 300)})
+            + unable("ranges x", "exact cover"),
+            f"Ranges (x): {LEAST}, enclosing topic 15 times as many; 2 of 3 systems deliver {LOST}, not "
+            "exact cover.",
+        ),
+        (
+            knobs("ranges x", "sub2sub", FEW) + knobs("ranges x", "enclosing topic", {"c": (0.985, 300)}),
+            f"Ranges (x): {LEAST}; 1 of 2 systems deliver {LOST}, not enclosing topic.",
+        ),
+        (
+            knobs("ranges folder/x.toml bits=12", "sub2sub", NOBODY),
+            f"Ranges (x, 2^12 values): no system is shown to deliver {LOST}.",
         ),
     ],
 )
-def test_the_sentence_on_topics_follows_the_numbers(rows: list[dict[str, object]], sentence: str) -> None:
-    assert findings(cells(pd.DataFrame(rows)))[0] == f"Where interests are topics, {sentence}"
+def test_the_sentence_on_a_world_follows_the_numbers(rows: list[dict[str, object]], sentence: str) -> None:
+    assert findings(cells(pd.DataFrame(rows))) == [sentence]
+    assert len(sentence.split()) <= 45
 
 
 def test_a_wide_interval_makes_no_system_one_of_the_cheapest() -> None:
@@ -109,71 +123,26 @@ def test_a_wide_interval_makes_no_system_one_of_the_cheapest() -> None:
     for row in rows:
         if row["system"] == "camcast" and row["metric"] == "bytes_per_delivery":
             row["value"] = (5.0, 90.0, 175.0)[int(str(row["seed"]))]
-    sentence = findings(cells(pd.DataFrame(rows)))[0]
-    assert "sub2sub needs the fewest" in sentence
-    assert f"take 0.022 times as many as CAMCAST on its own tables ({TWO} and 90 ± 211: the " in sentence
+    (sentence,) = findings(cells(pd.DataFrame(rows)))
+    assert f"{LEAST}, camcast 45 times as many, within the intervals;" in sentence
 
 
-@pytest.mark.parametrize(
-    ("rows", "sentence"),
-    [
-        (knobs("ranges x", "sub2sub", FEW), f"on x rings take {TWO} bytes per delivery."),
-        (
-            knobs("ranges x", "sub2sub", FEW)
-            + knobs("ranges x", "enclosing topic", {"c": (1.0, 300)})
-            + unable("ranges x", "exact cover"),
-            f"on x rings take {TWO} bytes per delivery, one enclosing topic takes 15 times as many, an "
-            "exact cover is not shown to deliver as much (no room).",
-        ),
-        (
-            knobs("ranges x", "sub2sub", FEW) + knobs("ranges x", "enclosing topic", {"c": (0.985, 300)}),
-            f"on x rings take {TWO} bytes per delivery, one enclosing topic is not shown to deliver "
-            "as much (0.985 at best).",
-        ),
-        (
-            knobs("ranges folder/x.toml bits=12", "sub2sub", NOBODY),
-            f"on x rings are not shown to deliver {LOST} (0.900 at best).",
-        ),
-    ],
-)
-def test_the_sentence_on_ranges_follows_the_numbers(rows: list[dict[str, object]], sentence: str) -> None:
-    assert findings(cells(pd.DataFrame(rows))) == [f"Where interests are ranges, {sentence}"]
-
-
-def test_each_world_of_ranges_has_a_sentence() -> None:
+def test_each_world_has_a_sentence() -> None:
     rows = knobs("ranges x", "sub2sub", FEW) + unable("ranges y", "sub2sub")
-    assert findings(cells(pd.DataFrame(rows))) == [
-        f"Where interests are ranges, on x rings take {TWO} bytes per delivery.",
-        f"Where interests are ranges, on y rings are not shown to deliver {LOST} (no room).",
+    assert [sentence[:12] for sentence in findings(cells(pd.DataFrame(rows)))] == [
+        "Ranges (x): ",
+        "Ranges (y): ",
     ]
-
-
-RATIOS = "(0.25 times the rings' at t = 0, 4.5 times the rings' at t = 1"
 
 
 @pytest.mark.parametrize(
     ("costs", "words"),
     [
-        (
-            (5, 60, 90),
-            f"rings cost less at t = 0.5 and 1, more at t = 0 than the exact cover in messages {RATIOS})",
-        ),
-        (
-            (5, 20, 90),
-            "rings cost less at t = 1, more at t = 0, neither more nor less, within the intervals, at t = "
-            f"0.5 than the exact cover in messages {RATIOS})",
-        ),
-        (
-            (5, None, 90),
-            f"rings cost less at t = 1, more at t = 0 than the exact cover in messages {RATIOS}; not "
-            "compared at t = 0.5)",
-        ),
-        (
-            (None, 60, None),
-            "rings cost less than the exact cover in messages (3 times the rings' at t = 0.5; not compared "
-            "at t = 0 and 1)",
-        ),
-        ((None, None, None), f"the exact cover is nowhere shown to deliver {LOST} (0.900 at best)"),
+        ((5, 60, 90), "t = 0.5 and 1"),
+        ((5, 20, 90), "t = 1"),
+        ((40, 60, 90), "every t"),
+        ((5, None, 90), "t = 1 (at t = 0.5 one of them does not deliver)"),
+        ((None, None, None), "no t (at every t one of them does not deliver)"),
     ],
 )
 def test_the_crossing_is_where_the_numbers_cross(costs: tuple[float | None, ...], words: str) -> None:
@@ -181,13 +150,36 @@ def test_the_crossing_is_where_the_numbers_cross(costs: tuple[float | None, ...]
     for t, cost in zip(("0", "0.5", "1"), costs, strict=True):
         rows += knobs(f"between {t}", "sub2sub", FEW)
         rows += knobs(f"between {t}", "exact cover", {"c": (0.9, 5) if cost is None else (1.0, cost)})
-    expected = words.replace("in messages", "in bytes per delivery")
-    assert findings(cells(pd.DataFrame(rows))) == [f"From topics (t = 0) to free ranges (t = 1), {expected}."]
+        rows += knobs(f"between {t}", "enclosing topic", {"c": (1.0, 5)})
+    assert findings(cells(pd.DataFrame(rows))) == [
+        "From topics (t = 0) to ranges (t = 1), sub2sub takes fewer bytes per delivery than enclosing topic "
+        f"at no t and than exact cover at {words}."
+    ]
 
 
-def test_nothing_is_said_of_a_family_where_nothing_can_be_compared() -> None:
-    rows = [row for t in ("0", "1") for row in knobs(f"between {t}", "broker", FEW)]
-    assert findings(cells(pd.DataFrame(rows))) == []
+@pytest.mark.parametrize(
+    ("upkeep", "event", "words"),
+    [
+        ((1000.0, 400.0), (50.0, 90.0), ">\u00a01.5/s"),
+        ((400.0, 1000.0), (90.0, 50.0), "<\u00a01.5/s"),
+        ((400.0, 1000.0), (50.0, 90.0), "always"),
+        ((1000.0, 400.0), (90.0, 50.0), "never"),
+    ],
+)
+def test_the_rates_at_which_rings_cost_less(
+    upkeep: tuple[float, float], event: tuple[float, float], words: str
+) -> None:
+    rows = []
+    for system, kept, sent in zip(("sub2sub", "broker"), upkeep, event, strict=True):
+        rows += knobs("topics", system, {"k": (1.0, sent)})
+        rows += [
+            values(system=system, metric=metric, seed=seed, value=v)
+            for metric, v in (("upkeep_bytes.total", kept), ("upkeep_seconds", 10.0))
+            for seed in range(3)
+        ]
+    table = cells(pd.DataFrame(rows + knobs("topics", "poor", {"k": (0.5, 1)})))
+    assert rings_cost_less(table, "topics", "broker") == words
+    assert rings_cost_less(table, "topics", "poor") == rings_cost_less(table, "topics", "sub2sub") == ""
 
 
 def test_the_headline_names_a_system_that_could_not_run_with_its_reason() -> None:
