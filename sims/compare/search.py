@@ -4,12 +4,13 @@ A *working point* is the cheapest setting that delivers under every fault of a r
 of a confidence interval over all events and seeds (`sims.compare.summary`). In each seed all settings are
 first tried with a few of the events reserved for this choice, which gives their costs. Then, the cheapest
 first, each is tried with more events until it is *hopeless*: it is too slow, or the upper end of an interval
-is below what is asked. Settings that are not hopeless are tried with all events. Two settings that are
-*sure*, with the lower ends above, end the search: more expensive ones can no longer be chosen. Settings that
-cost about as much as the second of them are still tried: they may be cheaper in another seed, and only
-settings that all seeds have tried can be chosen. Because an interval is used for several decisions, it is
-wide (`LOOKS` standard errors: 99.9 %). If all settings are hopeless, the one that delivers most is tried with
-all events.
+is below what is asked, or *sure*, with the lower ends above after the last of `STAGES`: of two seeds with so
+many events each, none of which misses anybody, at most 1 % miss somebody (the rule of three). A setting that
+is neither is tried with all events. Two settings that are sure end the search: more expensive ones can no
+longer be chosen. Settings that cost about as much as the second of them are still tried: they may be cheaper
+in another seed, and only settings that all seeds have tried can be chosen. Because an interval is used for
+several decisions, it is wide (`LOOKS` standard errors: 99.9 %). If all settings are hopeless, the one that
+delivers most is tried with all events.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from sims.compare.worlds import Rule
 
 LOOKS = 3.3
-STAGES = (32, 100)  # events after which a setting may be given up
+STAGES = (32, 150)  # events after which a setting may be given up, and after the last of which it may be sure
 ENOUGH = 2  # settings that have to be sure
 ALIKE = 1.05  # costs that chance may put in another order, relative to each other
 LATE = 1.2  # times over the budget from which on a setting is too slow beyond doubt
@@ -130,7 +131,7 @@ def search(publish: Publish, settings: int, events: NDArray[np.int64], rule: Rul
     >>> def publish(place, events):
     ...     return Trial([np.full(events.size, 0.9 if place == 0 else 1.0)], 1.0 + place, 0.0)
     >>> [(one.place, int(one.events[0])) for one in search(publish, 4, np.arange(334), Rule())]
-    [(0, 32), (1, 334), (2, 334)]
+    [(0, 32), (1, 150), (2, 150)]
     """
     tried = [Tried(place, publish(place, events[: STAGES[0]]), rule) for place in range(settings)]
     tried.sort(key=lambda one: one.trial.cost)
@@ -139,8 +140,8 @@ def search(publish: Publish, settings: int, events: NDArray[np.int64], rule: Rul
         if one.trial.cost > most:
             return tried[:number]
         for done, stage in pairwise((*STAGES, len(events))):
-            more = events[done:stage]
-            if more.size and not one.hopeless:
+            more, known = events[done:stage], one.hopeless or (done == STAGES[-1] and one.sure)
+            if more.size and not known:
                 one.add(publish(one.place, more))
         sure += one.sure
         if one.sure and sure == ENOUGH:

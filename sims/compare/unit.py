@@ -36,6 +36,7 @@ from sub2sub.peers.descriptors import event_bytes
 LEAST, MOST, SETTLED, HEALING = 30, 120, 10, 24  # cycles
 TOLERANCE, EVERY, WINDOW = 0.01, 2, 3
 USUAL = Rule()
+STARTING = 0.2  # share of a unit's time that its start may take
 RISING = 0.05  # share of the probes that reach everybody, over `SETTLED` cycles
 
 
@@ -54,10 +55,11 @@ class _Clock:
     """The limit of a unit's processor time."""
 
     def __init__(self, seconds: float) -> None:
-        self.limit, self.ends = seconds, time.process_time() + seconds
+        self.limit, self.began = seconds, time.process_time()
 
-    def check(self) -> None:
-        if time.process_time() > self.ends:
+    def check(self, done: float = 1.0) -> None:
+        """Give up over the limit, or if a share that is done shows that the rest will take longer."""
+        if time.process_time() - self.began > self.limit * min(done, 1.0):
             raise Unable(f"not run: over the limit of {self.limit:g} s")
 
 
@@ -154,7 +156,7 @@ def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
                 hits, whole = measured.probe(Fault(), measured.cycles)
                 reached.append(hits)
                 complete.append(whole)
-            clock.check()
+            clock.check(STARTING + measured.cycles / LEAST)
         last = float(np.mean(reached[-SETTLED // EVERY :]))
         converged = EVERY * _first_cycle_at(np.array(reached), last)
         yield _row("cycles", measured.cycles, "still rising" if _rising(complete) else "")

@@ -125,3 +125,15 @@ def test_a_system_that_does_not_heal_has_no_cycles_but_a_note() -> None:
 def test_healed_means_as_before_the_crash_and_not_delivering_all() -> None:
     healed = rows(unit._heal, lambda cycle, crash: 0.8 if crash is None or cycle >= crash + 4 else 0.1)
     assert healed["heal_cycles"] == 4
+
+
+def test_a_unit_whose_first_cycles_take_too_long_is_given_up_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every look at the processor's time is a second later: 30 cycles would take more than 20 of them."""
+    seconds = iter(range(1000))
+    monkeypatch.setattr(unit.time, "process_time", lambda: float(next(seconds)))
+    _, rows = unit.measure("topics", "broadcast", seed=1, n=30, events=2, probes=1, seconds=20.0)
+    assert [(row.metric, row.note) for row in rows] == [("unable", "not run: over the limit of 20 s")]
+    left = next(seconds)
+    assert 10 < left < 20
+    _, rows = unit.measure("topics", "broadcast", seed=1, n=30, events=2, probes=1, seconds=1000.0)
+    assert "unable" not in {row.metric for row in rows}
