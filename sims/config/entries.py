@@ -46,6 +46,15 @@ FAULTS: Kinds = {
     "add parent": "sims.engine.topic_changes:AddParent",
     "remove topic": "sims.engine.topic_changes:RemoveTopic",
 }
+LINKS: Kinds = {
+    "degrees": "sims.observers.degrees:Degrees",
+    "ages": "sims.observers.degrees:LinkAges",
+    "clustering": "sims.observers.graph:Clustering",
+    "paths": "sims.observers.graph:PathLengths",
+    "connectivity": "sims.observers.graph:Connectivity",
+    "snapshot": "sims.observers.snapshots:Snapshots",
+}
+"""What can be observed of the links of any stack of layers."""
 END = "end"
 _CYCLE, _END = value_type(int), choice((END,))
 _AT = either(lambda data: _END if isinstance(data, str) else _CYCLE, _CYCLE, _END)

@@ -47,51 +47,11 @@ def workload_schema() -> Schema:
 
 
 def sweep_schema() -> Schema:
-    """Return the schema of sweeps: settings and grid have the keys of experiments, or any keys of a function.
-
-    A setting is one quoted key with dots, or a key in nested tables.
-    """
-    experiments, schema = experiment_schema(), json_schema("sweep", {"sweep": SWEEP})
+    """Return the schema of sweeps; the keys of their settings and grids are those of what they run."""
+    schema = json_schema("sweep", {"sweep": SWEEP})
     ((_, sweep),) = _roots(schema)
-    leaves: dict[str, list[Schema]] = {}
-    for _, root in _roots(experiments):
-        for key, leaf in _leaves(root, experiments):
-            if leaf not in leaves.setdefault(key, []):
-                leaves[key].append(leaf)
-    known = {key: {"anyOf": found} if len(found) > 1 else found[0] for key, found in leaves.items()}
-    tables = {
-        "settings": _table(known, dict),
-        "grid": _table(known, lambda leaf: {"type": "array", "items": leaf, "minItems": 1}),
-    }
-    sweep["anyOf"] = [{"required": ["experiment"], "properties": tables}, {"required": ["run"]}]
-    schema["$defs"] |= experiments["$defs"]
+    sweep["anyOf"] = [{"required": ["experiment"]}, {"required": ["run"]}]
     return schema
-
-
-def _leaves(table: Schema, schema: Schema, before: str = "") -> Iterator[tuple[str, Schema]]:
-    """Return the values of a table and of the tables in it, by their dotted keys."""
-    for key, part in table["properties"].items():
-        inner = _resolved(part, schema)
-        if "properties" in inner:
-            yield from _leaves(inner, schema, f"{before}{key}.")
-        else:
-            yield f"{before}{key}", part
-
-
-def _table(leaves: Mapping[str, Schema], form: Callable[[Schema], Schema]) -> Schema:
-    """Return a table with all keys, dotted and nested; keys of list entries are not checked."""
-    nested: dict[str, dict[str, Schema]] = {}
-    properties: dict[str, Schema] = {}
-    for key, leaf in leaves.items():
-        first, dot, rest = key.partition(".")
-        if dot:
-            nested.setdefault(first, {})[rest] = leaf
-        lists = {"anyOf": [form(leaf), {"type": "object"}]}
-        properties[key] = lists if leaf.get("type") == "array" and "anyOf" in leaf["items"] else form(leaf)
-    properties |= {first: _table(inner, form) for first, inner in nested.items()}
-    entries: Schema = {r"^(faults|observers)\.\d+\.": {}}
-    table: Schema = {"type": "object", "properties": properties, "patternProperties": entries}
-    return {**table, "additionalProperties": False}
 
 
 def node_schema() -> Schema:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from sims.config.subscriptions import Source
+from sims.config.interests import Source
 from sims.engine.control import Row
 from sims.engine.faults import enter
 from sims.engine.simulation import Simulation

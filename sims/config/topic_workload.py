@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.topics import NestedRanges, TopicTree
-from sims.config.interests import USUAL_SIZE
-from sims.config.subscriptions import Subscriptions, Topics
+from sims.config.interests import USUAL_SIZE, Subscriptions, Topics
 from sub2sub.errors import InputError
 from workloads.generate.rows import uniforms
 from workloads.generate.topic_ranges import TopicRanges

@@ -1,8 +1,6 @@
 """The cycle-driven engine: simulations, schedules, controls, faults, checkpoints."""
 
-from sims.engine.control import Control
-from sims.engine.schedule import Schedule
-from sims.engine.simulated import Simulated
+from sims.engine.control import Control, Schedule, Simulated
 from sims.engine.simulation import Simulation
 from sub2sub.overlay.stack import Stack
 

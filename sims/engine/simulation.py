@@ -13,8 +13,12 @@ the run goes on.
 
 from __future__ import annotations
 
+import signal
+import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any, Generic, Self
 
 import numpy as np
@@ -22,10 +26,7 @@ from numpy.typing import NDArray
 from typing_extensions import TypeVar, Unpack
 
 from sims.engine.checkpoint import load_checkpoint, save_checkpoint
-from sims.engine.control import TRAFFIC, Control, Replayed, as_control, is_observer
-from sims.engine.interruption import Interruption
-from sims.engine.schedule import Schedule, When
-from sims.engine.simulated import Simulated
+from sims.engine.control import TRAFFIC, Control, Replayed, Schedule, Simulated, When, as_control, is_observer
 from sub2sub.compiled.common.growth import grow
 from sub2sub.errors import InputError
 from sub2sub.overlay.plots import plot_rows
@@ -269,3 +270,40 @@ class Simulation(Generic[S_co]):
             for schedule, control in self.faults:
                 if isinstance(control, Replayed) and schedule.due(cycle):
                     control.replay(self)
+
+
+class Interruption:
+    """Defer Ctrl-C and SIGTERM while the `with` block runs: the first sets `asked`, the second interrupts.
+
+    Outside the main thread signals do not arrive, so `asked` stays false.
+
+    Examples
+    --------
+    >>> import os
+    >>> with Interruption() as interruption:
+    ...     os.kill(os.getpid(), signal.SIGINT)
+    ...     interruption.asked
+    True
+    """
+
+    SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Interruption:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._note) for number in self.SIGNALS}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        if sys.stderr.isatty():
+            print("\nstopping after this cycle; once more to stop at once", file=sys.stderr)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
-from sims.observers.recording import record_cycle
+from sims.observers.snapshots import record_cycle
 from sub2sub.compiled.events.outcome import Outcome
 
 

@@ -11,19 +11,19 @@ import numpy as np
 import pyarrow as pa
 
 from sims.config.experiment import Experiment, load_experiment
-from sims.config.subscriptions import Subscriptions
+from sims.config.interests import Subscriptions
+from sims.config.shipped import find_file
 from sims.engine import Simulation
 from sims.engine.checkpoint import load_checkpoint
 from sims.observers.snapshots import peers_of
 from sims.rivals import system
 from sims.rivals.base.system import System
-from sims.runs.figures import draw_figures
 from sims.runs.folder import CHECKPOINT, SETTINGS, RunFolder, RunWriter, is_run_folder
 from sims.runs.memory import refuse_too_large
-from sims.runs.result import final_numbers
 from sub2sub.compiled.timing.latency import Clock, seeded
 from sub2sub.errors import InputError
 from workloads.files.digests import file_digest
+from workloads.settings.documents import changed_setting
 from workloads.settings.parameters import parameters
 from workloads.spec.types import types_to
 
@@ -243,3 +243,104 @@ def _write_tables(writer: RunWriter, tables: Mapping[str, Sequence[Mapping[str, 
     for name, rows in tables.items():
         columns = {column: [row.get(column) for row in rows] for column in rows[0]}
         writer.write_table(name, pa.table(columns))
+
+
+def draw_figures(run: RunWriter) -> None:
+    """Draw a figure for each table of the run that has charts: table `NAME` as `NAME.png`."""
+    from sims.report.curves import TABLES
+    from sims.report.sources import Source
+    from workloads.charts.chart import Sheet
+    from workloads.charts.drawing import drawn
+
+    source = Source(run, "run")
+    for name, charts_of in TABLES.items():
+        if name in run.tables() and (charts := charts_of({run.path.name: source})):
+            with drawn(Sheet(charts)) as figure:
+                run.write_figure(name, figure)
+
+
+def start(
+    source: str, seed: int | None, folder: Path, changes: Mapping[str, Any] | None = None
+) -> tuple[Experiment, Simulation]:
+    """Load an experiment, change some settings, and let all peers join.
+
+    Parameters
+    ----------
+    source : str
+        Name of an experiment, or path of a file.
+    seed : int, optional
+        Random seed; the first one of the experiment if not given.
+    folder : Path
+        Folder for the large tables of observers.
+    changes : mapping, optional
+        Settings by their dotted keys.
+
+    Raises
+    ------
+    InputError
+        If the experiment or a change is invalid.
+
+    Examples
+    --------
+    >>> changes = {"population.size": 100, "observers": [{"kind": "rings"}]}
+    >>> experiment, simulation = start("sub2sub-fig5", 1, Path("unused"), changes)
+    >>> simulation.run(experiment.cycles)
+    >>> simulation.tables["rings"][-1]["complete"]
+    1.0
+    """
+    made = [changed_setting(key, value) for key, value in (changes or {}).items()]
+    experiment = load_experiment(find_file(source), made)
+    refuse_too_large(experiment)
+    simulation = simulation_of(experiment, experiment.seeds[0] if seed is None else seed, folder)
+    simulation.overlay.bootstrap()
+    return experiment, simulation
+
+
+Rows = Sequence[Mapping[str, Any]]
+
+_DELIVERY = (
+    "hit_ratio", "complete", "messages_per_event", "messages_per_delivery", "duplicates_per_delivery", "spam",
+    "hops_mean", "hops_max", "ms_median", "ms_p99", "ms_max", "last_ms_median", "last_ms_p99", "last_ms_max",
+)  # fmt: skip
+# The columns of the last row of each table that are final numbers, and the names of these.
+_LAST = {
+    "rings": {"complete": "rings_complete", "links": "ring_links"},
+    "delivery": {name: "deliveries_complete" if name == "complete" else name for name in _DELIVERY},
+}
+
+
+def final_numbers(tables: Mapping[str, Rows]) -> dict[str, float]:
+    """Return the final numbers of a run from `Simulation.tables`; which ones depends on its observers.
+
+    Examples
+    --------
+    >>> rings = [{"cycle": c, "complete": x, "links": 1.0} for c, x in enumerate([0.0, 1.0, 0.5, 1.0, 1.0])]
+    >>> traffic = [{"cycle": 4, "layer": "ring", "peers": 9, "messages": 20, "bytes": 600}]
+    >>> final_numbers({"rings": rings, "traffic": traffic})["complete_since_cycle"]
+    3
+    """
+    found: dict[str, float] = {}
+    for table, columns in _LAST.items():
+        if tables.get(table):
+            last = tables[table][-1]
+            found |= {name: last[column] for column, name in columns.items() if column in last}
+    if tables.get("rings"):
+        found["complete_since_cycle"] = _complete_since(tables["rings"])
+    for table, rows in tables.items():
+        if table.endswith("-degrees") and rows:
+            found[f"{table.removesuffix('-degrees')}_links_per_peer"] = rows[-1]["mean"]
+    traffic = tables.get("traffic") or ()
+    last_cycle = [row for row in traffic if row["cycle"] == traffic[-1]["cycle"]]
+    for column in ("messages", "bytes") if traffic else ():
+        found[f"{column}_per_peer_and_cycle"] = sum(row[column] / max(row["peers"], 1) for row in last_cycle)
+    return found
+
+
+def _complete_since(rows: Rows) -> int:
+    """Return the first observed cycle from which on all rings are complete; -1 if they are not at the end."""
+    first = -1
+    for row in reversed(rows):
+        if row["complete"] < 1.0:
+            break
+        first = row["cycle"]
+    return int(first)

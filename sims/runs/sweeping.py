@@ -23,8 +23,7 @@ from typing import Any
 
 from sims.config.experiment import load_experiment
 from sims.config.shipped import find_file
-from sims.runs.result import final_numbers
-from sims.runs.starting import start
+from sims.runs.runner import final_numbers, start
 from sub2sub.errors import InputError
 from workloads.settings.documents import Change
 

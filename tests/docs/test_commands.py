@@ -100,7 +100,7 @@ def _smaller(words: list[str]) -> list[str]:
         for before, word in zip(["", *words], words, strict=False)
     ]
     words = [word for word in words if word not in ("--open", "--spark")]
-    if words[0] == "run" and len(words) > 1 and "--show" not in words and "--keys" not in words:
+    if words[0] == "run" and len(words) > 1 and "--show" not in words:
         own = PUSH_SUM if any("push-sum" in word for word in words) else SMALL
         if "debian/run-topics.toml" in words:
             own = TOPICS

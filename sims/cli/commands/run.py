@@ -46,14 +46,8 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     "--keep", is_flag=True, help="Keep the state at the end, so that extending the run need not repeat it."
 )
 @allow_option
-@click.option("--checkpoint-every", type=click.IntRange(0), metavar="N", help="Cycles between checkpoints.")
 @click.option(
     "--show", is_flag=True, help="Print the experiment, every default written out, and run nothing."
-)
-@click.option(
-    "--keys",
-    metavar="SYSTEM",
-    help="Print every key of a file, with its meaning: sub2sub, camcast, hpmcast, broadcast, ...",
 )
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 @json_option
@@ -67,9 +61,7 @@ def command(
     resume: bool,
     overwrite: bool,
     keep: bool,
-    checkpoint_every: int | None,
     show: bool,
-    keys: str | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -88,11 +80,7 @@ def command(
       sub2sub run r --resume                                       resume the run in r/
       sub2sub run r --resume --set cycles=80                       extend a finished run
       sub2sub run sub2sub-fig5 --show > mine.toml                  a file to start from
-      sub2sub run --keys sub2sub                                   all keys of a file
     """
-    if keys is not None:
-        _describe(keys)
-        return
     if source is None:
         _list(as_json)
         return
@@ -104,8 +92,6 @@ def command(
     experiment = load_experiment(file, (*own.changes(table), *changes))
     if seed is not None:
         experiment = replace(experiment, seeds=(seed,))
-    if checkpoint_every is not None:
-        experiment = replace(experiment, checkpoint_every=checkpoint_every)
     if show:
         click.echo(experiment.to_toml(), nl=False)
         return
@@ -132,15 +118,6 @@ def _find(source: str, out: Path | None, resume: bool) -> tuple[Path, Path, str]
     file = find_file(source)
     name = source if source in shipped() else file.stem
     return file, out or Path("runs") / name, name
-
-
-def _describe(name: str) -> None:
-    from sims.config.describe import describe
-    from sims.rivals import RUNNABLE
-
-    if name not in RUNNABLE:
-        raise InputError(f"--keys {name}: expected one of {', '.join(RUNNABLE)}")
-    click.echo(describe(name), nl=False)
 
 
 def _list(as_json: bool) -> None:

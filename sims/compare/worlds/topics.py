@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from hierarchy.topics import NestedRanges, TopicTree
 from sims.compare.worlds.world import Integers, World
-from sims.config.subscriptions import Topics
+from sims.config.interests import Topics
 from sub2sub.errors import InputError
 from workloads.folder.pieces import refuse
 from workloads.folder.topic_tables import read_tree as stored_tree

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.compare.worlds.conditions import FAULTS, HEAL_CRASHED, Fault
-from sims.config.subscriptions import Ranges, Subscriptions, Topics
+from sims.config.interests import Ranges, Subscriptions, Topics
 from sub2sub.compiled.common.randomness import draws
 from sub2sub.geometry.matching import Members, match
 from sub2sub.peers.draws import cycle_key, stream_number

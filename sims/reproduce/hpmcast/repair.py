@@ -21,7 +21,7 @@ from sims.engine.control import Row
 from sims.observers.deliveries import Deliveries
 from sims.reproduce.claims import Claims, claim, last_cycle, worst_seed
 from sims.reproduce.reproduction import Tables
-from sims.runs.starting import start
+from sims.runs.runner import start
 
 LEVEL = 0.002  # delivery is back when it is this close to that of exact views
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sims.engine import Simulation
 from sims.observers import RingCompleteness
-from sims.runs.starting import start
+from sims.runs.runner import start
 from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import Overlay
 

@@ -29,7 +29,7 @@ from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn
 from sims.observers import RingCompleteness
 from sims.reproduce.sub2sub.setting import PAPER, RINGS, observed_events
-from sims.runs.starting import start
+from sims.runs.runner import start
 from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.events.audience import half_open
 from sub2sub.compiled.events.dissemination import disseminate

@@ -54,7 +54,7 @@ from sims.engine import Schedule
 from sims.engine.publish import Publish
 from sims.reproduce.claims import Claims, claim, in_words, last_cycle, rounded, worst_seed
 from sims.reproduce.reproduction import Tables
-from sims.runs.starting import start
+from sims.runs.runner import start
 from workloads import named
 from workloads.charts.chart import Chart, Sheet, curves
 

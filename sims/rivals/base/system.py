@@ -28,8 +28,8 @@ from sub2sub.overlay.population import Population
 if TYPE_CHECKING:
     from sims.config.entries import Kinds
     from sims.config.experiment import Experiment
-    from sims.config.subscriptions import Subscriptions
-    from sims.engine.simulated import Simulated
+    from sims.config.interests import Subscriptions
+    from sims.engine.control import Simulated
     from sims.engine.simulation import Simulation
 
 Integers = NDArray[np.int64]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hierarchy.hpmcast import AddressSpace, Condensation, Hierarchy, Knowledge, Membership, Upkeep
 from hierarchy.hpmcast.membership.audit import audit
 from hierarchy.hpmcast.membership.tables import LineTables
-from sims.config.subscriptions import Subscriptions
+from sims.config.interests import Subscriptions
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sub2sub.compiled.common.randomness import draws, mix

@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 
 from hierarchy.topics import NestedRanges, TopicTree
 from sims.config.entries import Kinds
-from sims.config.interests import WorkloadSettings
-from sims.config.subscriptions import Subscriptions, Topics
-from sims.engine.simulated import Simulated
+from sims.config.interests import Subscriptions, Topics, WorkloadSettings
+from sims.engine.control import Simulated
 from sims.observers.deliveries import Deliveries
 from sims.rivals.base.entrants import Compared, Knob, SeveralMemberships, Traffic, Unable, Variant
 from sims.rivals.base.system import Integers, Publication, Truth

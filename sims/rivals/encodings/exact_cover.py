@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sims.config.subscriptions import Subscriptions
+from sims.config.interests import Subscriptions
 from sims.rivals.base.entrants import Look, Unable
 from sims.rivals.base.system import Integers
 from sims.rivals.below.encoded import MOST_MEMBERS, Cells, Encoded, Floats, point_cells

@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sims.config.interests import USUAL_SIZE
+from sims.config.entries import LINKS
+from sims.config.interests import USUAL_SIZE, Subscriptions
 from sims.config.layer_entries import LAYER
-from sims.config.subscriptions import Subscriptions
-from sims.rivals.base.observed import LINKS
 from sims.rivals.base.system import NoSettings, Publication, System
 from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.errors import InputError

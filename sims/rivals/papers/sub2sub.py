@@ -17,12 +17,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.config.entries import Kinds
+from sims.config.entries import LINKS, Kinds
 from sims.config.interests import WorkloadSettings
 from sims.config.layer_entries import LAYER
 from sims.engine.simulation import Simulation
 from sims.rivals.base.entrants import Compared, Knob, Look, Variant
-from sims.rivals.base.observed import LINKS
 from sims.rivals.base.system import Integers, Publication
 from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.events.dissemination import disseminate

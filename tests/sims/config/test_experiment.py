@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sims.config.describe import describe
 from sims.config.experiment import Experiment, experiment_from, load_experiment
 from sims.config.interests import WorkloadSettings
 from sims.config.shipped import find_file, shipped
@@ -188,8 +187,9 @@ def test_an_unknown_name_is_refused_with_the_nearest(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", NAMES_OF_SYSTEMS)
-def test_the_description_of_all_keys_is_itself_the_default_experiment(tmp_path: Path, name: str):
-    assert load(tmp_path, describe(name)) == load(tmp_path, f'system = "{name}"\n')
+def test_the_defaults_of_a_system_come_back_from_their_resolved_form(tmp_path: Path, name: str):
+    usual = load(tmp_path, f'system = "{name}"\n')
+    assert load(tmp_path, usual.to_toml()) == usual
 
 
 def test_every_setting_has_a_meaning():

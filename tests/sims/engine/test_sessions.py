@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from sims.config.experiment import experiment_from
+from sims.config.interests import Subscriptions
 from sims.config.newcomers import room
-from sims.config.subscriptions import Subscriptions
 from sims.engine import Simulation
 from sims.engine.sessions import Sessions, SessionSettings
 from sims.runs.runner import run_experiment

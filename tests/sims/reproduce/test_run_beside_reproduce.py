@@ -12,7 +12,7 @@ from sims.config.shipped import shipped
 from sims.reproduce import registry
 from sims.reproduce.hpmcast import repair
 from sims.reproduce.sub2sub import building, under_faults
-from sims.runs.starting import start
+from sims.runs.runner import start
 
 SAME = ("fig5", "fig6", "fig8", "churn", "crash", "loss", "partition")
 
