@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads import Attribute, Spec
-from workloads.match.counts import count_matches
+from workloads.match.bitmaps import count_matches
 from workloads.spec.distributions import Distribution, Normal, PowerLaw, Uniform, Zipf
 from workloads.spec.quantiles import interpolate, tabulate
 

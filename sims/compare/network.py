@@ -10,7 +10,7 @@ from typing import Any, cast
 from sub2sub.compiled.timing.region_files import read_regions
 from sub2sub.compiled.timing.settings import Timing
 from sub2sub.errors import InputError
-from workloads.files.digests import file_digest
+from workloads.files.checked import file_digest
 from workloads.settings.documents import Document
 from workloads.settings.models import table
 

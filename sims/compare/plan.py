@@ -11,7 +11,7 @@ from sims.compare.worlds import build_world, interests_digest
 from sims.compare.worlds.between import STEPS
 from sims.rivals.base.catalogue import entrant, entrants_of
 from sub2sub.errors import InputError
-from workloads.files.digests import file_digest
+from workloads.files.checked import file_digest
 from workloads.settings.plugins import is_plugin
 from workloads.spec.table_files import is_stored
 from workloads.sweeps.scheduler import key_of

@@ -44,7 +44,7 @@ from sims.rivals import RUNNABLE as NAMES
 from sims.rivals import system
 from sub2sub.compiled.timing.settings import Timing
 from sub2sub.errors import InputError
-from workloads.files.places import file_name
+from workloads.files.atomic import file_name
 from workloads.settings.documents import Change, Document, typed_change
 from workloads.settings.models import table
 from workloads.settings.parameters import plain

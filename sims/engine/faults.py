@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
@@ -197,24 +196,6 @@ def enter(
         return arrivals.enter(simulation.overlay, keys, simulation.cycle, lows, highs, hosts, without)
     except InputError as error:
         raise InputError(f"{name}, cycle {simulation.cycle}: {error}") from None
-
-
-@dataclass(frozen=True)
-class Join:
-    """Newcomers with these subscriptions (closed ranges) join, each on a new host unless hosts are given."""
-
-    lows: ArrayLike
-    highs: ArrayLike
-    hosts: ArrayLike | None = None
-    name: str = "join"
-
-    def execute(self, simulation: Simulation) -> Row:
-        """Let the newcomers join."""
-        lows, highs = np.asarray(self.lows, float), np.asarray(self.highs, float)
-        hosts = None if self.hosts is None else np.asarray(self.hosts, np.int64)
-        if hosts is not None and hosts.shape != lows.shape[:1]:
-            raise InputError(f"{self.name}.hosts: expected {len(lows)} hosts, got shape {hosts.shape}")
-        return {"peers": int(enter(simulation, self.name, lows, highs, hosts).size)}
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import TypeVar, Unpack
 
-from sims.engine.checkpoint import load_checkpoint, save_checkpoint
 from sims.engine.control import TRAFFIC, Control, Replayed, Schedule, Simulated, When, as_control, is_observer
 from sub2sub.compiled.common.growth import grow
 from sub2sub.errors import InputError
-from sub2sub.overlay.plots import plot_rows
 from sub2sub.overlay.stack import whole_number
 from sub2sub.peers.draws import Random, cycle_key, stream_number
 from sub2sub.progress import tracked
@@ -105,6 +103,8 @@ class Simulation(Generic[S_co]):
         """Draw a column of a table (the first with numbers) over the cycles into matplotlib's axes."""
         if table not in self.tables:
             raise InputError(f"table: expected one of {', '.join(self.tables) or 'none'}, got {table!r}")
+        from sub2sub.overlay.plots import plot_rows
+
         return plot_rows(self.tables[table], table, column, axes)
 
     @property
@@ -195,14 +195,12 @@ class Simulation(Generic[S_co]):
         progress: Callable[[int], None] | bool | None = None,
         checkpoint: Path | None = None,
         every: int = 0,
-        keep: bool = False,
     ) -> None:
         """Run until `cycles` cycles are complete in total, and observe the end.
 
         `progress` is called with each cycle; if it is True, a bar on standard error shows how far the run is.
         With `checkpoint` the state is saved to that file every `every` cycles. After Ctrl-C or SIGTERM it is
-        saved at the end of the current cycle, and the run ends with `KeyboardInterrupt`. With `keep` it is
-        also saved after the last cycle, before observers see it: a longer run can continue from there.
+        saved at the end of the current cycle, and the run ends with `KeyboardInterrupt`.
         """
         if whole_number("cycles", cycles) < self.cycle:
             raise InputError(f"cycles: expected {self.cycle} or more, the cycles done so far, got {cycles}")
@@ -217,8 +215,6 @@ class Simulation(Generic[S_co]):
                         self.save(checkpoint)
                     if interruption.asked:
                         raise KeyboardInterrupt
-            if keep and checkpoint:
-                self.save(checkpoint)
             self.look()
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
@@ -229,6 +225,8 @@ class Simulation(Generic[S_co]):
 
     def save(self, path: Path) -> None:
         """Write everything that a resumed run needs to one file, atomically."""
+        from sims.engine.checkpoint import save_checkpoint
+
         arrays = self._arrays() | {"network/loss": np.array(self.overlay.network.loss)}
         for layer in self.overlay.layers:
             arrays |= {f"{layer.name}/{name}": array for name, array in layer.arrays().items()}
@@ -239,6 +237,8 @@ class Simulation(Generic[S_co]):
 
     def load(self, path: Path) -> None:
         """Restore the state that `save` wrote; the simulation must be set up in the same way."""
+        from sims.engine.checkpoint import load_checkpoint
+
         arrays, notes = load_checkpoint(path)
         population = self.overlay.population
         saved = arrays["population/ids"]

@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 
 from sims.engine.simulation import Simulation
 from sims.observers.degrees import kinds_of
-from workloads.files.atomic import atomic_write
+from workloads.files.atomic import atomic_write, file_name
 from workloads.files.checked import read_parquet, write_parquet
-from workloads.files.places import file_name
 
 
 def record_cycle(folder: Path, name: str, table: pa.Table) -> None:

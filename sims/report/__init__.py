@@ -1,5 +1,1 @@
-"""Pages of results: one self-contained HTML file for a run or several runs."""
-
-from sims.report.html import Page
-
-__all__ = ["Page"]
+"""Pages of results: one self-contained HTML file for a run or several runs (`html`, `report`)."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -21,8 +21,10 @@ from sims.runs.folder import RunFolder, RunWriter, is_run_folder
 from sub2sub.errors import InputError
 from workloads.charts.chart import Sheet
 from workloads.charts.drawing import drawn
-from workloads.spark.tasks import Spark
 from workloads.sweeps.scheduler import Progress, Unit, key_of, read_unit, run_units, seconds_of
+
+if TYPE_CHECKING:
+    from workloads.spark.tasks import Spark
 
 Tables = Mapping[str, pd.DataFrame]
 """Measured tables by name."""

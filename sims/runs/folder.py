@@ -29,12 +29,9 @@ from pyarrow import parquet
 from sub2sub.errors import InputError
 from sub2sub.tables import Table, shown
 from workloads.files import manifest as manifests
-from workloads.files.atomic import atomic_write, remove_drafts, write_text
-from workloads.files.checked import read_parquet, write_parquet
-from workloads.files.digests import file_digest
-from workloads.files.locks import lock
+from workloads.files.atomic import atomic_write, file_name, lock, remove_drafts, write_text
+from workloads.files.checked import file_digest, read_parquet, write_parquet
 from workloads.files.manifest import FORMAT, MANIFEST, Kind, State
-from workloads.files.places import file_name
 from workloads.settings.documents import Document
 
 if TYPE_CHECKING:

@@ -14,15 +14,13 @@ from sims.config.experiment import Experiment, load_experiment
 from sims.config.interests import Subscriptions
 from sims.config.shipped import find_file
 from sims.engine import Simulation
-from sims.engine.checkpoint import load_checkpoint
-from sims.observers.snapshots import peers_of
 from sims.rivals import system
 from sims.rivals.base.system import System
 from sims.runs.folder import CHECKPOINT, SETTINGS, RunFolder, RunWriter, is_run_folder
 from sims.runs.memory import refuse_too_large
 from sub2sub.compiled.timing.latency import Clock, seeded
 from sub2sub.errors import InputError
-from workloads.files.digests import file_digest
+from workloads.files.checked import file_digest
 from workloads.settings.documents import changed_setting
 from workloads.settings.parameters import parameters
 from workloads.spec.types import types_to
@@ -65,16 +63,6 @@ def _prepared(experiment: Experiment, seed: int) -> System:
     return prepared
 
 
-def _can_be_extended(checkpoint: Path, prepared: System, experiment: Experiment) -> bool:
-    """Whether a longer run can continue from the end of a run.
-
-    It cannot if an observer has recorded that end in a table, or if newcomers need more places.
-    """
-    recorded = any(entry.at_end and "folder" in parameters(entry.make) for entry in experiment.observers)
-    places = load_checkpoint(checkpoint)[0]["population/ids"].size
-    return not recorded and bool(places >= len(prepared.overlay.population))
-
-
 def _simulation(experiment: Experiment, prepared: System, folder: Path) -> Simulation:
     supplied = {
         "interests": prepared.wanted,
@@ -109,7 +97,6 @@ def run_experiment(
     name: str = "run",
     resume: bool = False,
     overwrite: bool = False,
-    keep: bool = False,
     progress: Progress | None = None,
 ) -> Ended:
     """Run an experiment with one seed into the folder `out`.
@@ -121,12 +108,9 @@ def run_experiment(
     resume : bool
         Resume the run in `out` from its last checkpoint; the result is bit-identical to an uninterrupted run.
         A run that does not exist yet is started. A run that is done is not changed, or is extended if it has
-        fewer cycles: from the state that `keep` saved or, if there is none or it has too few places for
-        newcomers, from the beginning, with the same tables.
+        fewer cycles: from the beginning, with the same tables.
     overwrite : bool
         Replace a run that exists.
-    keep : bool
-        Save the state at the end in the folder, so that the run can be extended without repeating it.
     progress : function (cycles done, cycles in all), optional
 
     Raises
@@ -146,8 +130,8 @@ def run_experiment(
     if experiment.engine == "events":
         return _run_events(experiment, seed, out, name, overwrite or resumed, progress)
     checkpoint, prepared = out / CHECKPOINT, _prepared(experiment, seed)
-    if done is not None and checkpoint.exists() and not _can_be_extended(checkpoint, prepared, experiment):
-        checkpoint.unlink()
+    if done is not None:  # a longer run may have more places for newcomers, and another end
+        checkpoint.unlink(missing_ok=True)
     is_continued = resumed and checkpoint.exists()
     simulation = _simulation(experiment, prepared, out)
     if not is_continued:
@@ -165,15 +149,16 @@ def run_experiment(
             writer.note(f"{int(simulation.overlay.network.alive.sum())} peers, {experiment.cycles} cycles")
         report = None if progress is None else (lambda cycle: progress(cycle, experiment.cycles))
         try:
-            simulation.run(experiment.cycles, report, checkpoint, experiment.checkpoint_every, keep)
+            simulation.run(experiment.cycles, report, checkpoint, experiment.checkpoint_every)
         finally:
             _write_tables(writer, simulation.tables)
         if "links" not in writer.tables():  # with links, the snapshots have written the peers
+            from sims.observers.snapshots import peers_of
+
             writer.write_table("peers", peers_of(simulation))
         draw_figures(writer)
         writer.manifest["final"] = final_numbers(simulation.tables)
-    if not keep:
-        checkpoint.unlink(missing_ok=True)
+    checkpoint.unlink(missing_ok=True)
     return Ended(out, seed, writer.manifest["seconds"], writer.manifest["final"])
 
 

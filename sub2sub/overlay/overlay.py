@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,28 +12,27 @@ from numpy.typing import ArrayLike, NDArray
 from sub2sub.compiled.common.feed import Feed, feed_of
 from sub2sub.compiled.common.growth import Renumbering
 from sub2sub.compiled.common.layer import Layer
-from sub2sub.compiled.common.links import Links
 from sub2sub.compiled.common.network import Network
 from sub2sub.compiled.cyclon.layer import Cyclon
 from sub2sub.compiled.cyclon.rendezvous import Rendezvous
-from sub2sub.compiled.events.dissemination import disseminate
-from sub2sub.compiled.events.layer import RecentEvents
 from sub2sub.compiled.ring.layer import Ring
 from sub2sub.compiled.ring.probing import Probing
 from sub2sub.compiled.vicinity.layer import Vicinity
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import points
-from sub2sub.geometry.columns import values_by_attribute
-from sub2sub.geometry.space import AttributeSpace
-from sub2sub.overlay.nearest import Distance, Nearest
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.published import Published
 from sub2sub.overlay.stack import LayerOrMaker, whole_number
 from sub2sub.overlay.subscribers import Subscribers
 from sub2sub.peers.settings import (
     DisseminationSettings,
     OverlaySettings,
 )
+
+if TYPE_CHECKING:  # loaded by those only who use them
+    from sub2sub.compiled.events.layer import RecentEvents
+    from sub2sub.geometry.space import AttributeSpace
+    from sub2sub.overlay.nearest import Distance, Nearest
+    from sub2sub.overlay.published import Published
 
 
 class Overlay(Subscribers):
@@ -120,7 +119,11 @@ class Overlay(Subscribers):
                 near.who_skips = self.cyclon.who_skips
         self.probing = Probing(self.ring, self.settings.suspect_age, seed)
         kept = self.settings.recovery
-        self.recent_events = RecentEvents(self, kept, seed) if kept.history else None
+        self.recent_events: RecentEvents | None = None
+        if kept.history:
+            from sub2sub.compiled.events.layer import RecentEvents
+
+            self.recent_events = RecentEvents(self, kept, seed)
         self.above: tuple[Layer, ...] = ()
         if not isinstance(above, Sequence):
             raise InputError(f"above: expected a list of layers, got {type(above).__name__}")
@@ -171,6 +174,8 @@ class Overlay(Subscribers):
         if space is not None:
             if highs is not None:
                 raise InputError("highs: expected none with `space`: subscriptions have both ends")
+            from sub2sub.geometry.space import AttributeSpace
+
             if not isinstance(space, AttributeSpace):
                 raise InputError(f"space: expected an AttributeSpace, got {type(space).__name__}")
             lows, highs = space.subscriptions(lows)
@@ -264,6 +269,10 @@ class Overlay(Subscribers):
         >>> overlay.publish([[0.55], [0.9]]).events["delivered"].tolist()
         [2, 1]
         """
+        from sub2sub.compiled.common.links import Links
+        from sub2sub.compiled.events.dissemination import disseminate
+        from sub2sub.overlay.published import Published
+
         found, given = self._points(events)
         outcome = disseminate(
             Links.of(self), self.network, found, entry=None if at is None else self._entries(at, len(found)),
@@ -276,6 +285,8 @@ class Overlay(Subscribers):
         population, near = self.population, self.settings.vicinity
         if proximity is None:
             return Vicinity(population.scaled, population.d, self.cyclon, near, self.seed)
+        from sub2sub.overlay.nearest import Nearest
+
         self._of_boxes = Nearest(self._profiles(), proximity, self.cyclon, near, self.seed)
         return self._of_boxes
 
@@ -286,6 +297,8 @@ class Overlay(Subscribers):
         """Events as points and, if attributes have names, the given values of each attribute."""
         if self.space is None:
             return points(events, self.population.d), {}
+        from sub2sub.geometry.columns import values_by_attribute
+
         return self.space.events(events), values_by_attribute(events, self.space.names, "events")
 
     def _entries(self, at: Any, events: int) -> NDArray[np.int64]:

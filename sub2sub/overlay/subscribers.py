@@ -8,7 +8,7 @@ until others know it: mostly for one cycle.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from sub2sub.compiled.common.network import Network
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import Floats, closed, normalise
-from sub2sub.geometry.space import AttributeSpace
-from sub2sub.overlay.arrivals import depart, enter
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.stack import LayerOrMaker, Stack
 from sub2sub.peers.draws import cycle_key, stream_number
+
+if TYPE_CHECKING:
+    from sub2sub.geometry.space import AttributeSpace
 
 Rows = NDArray[np.int64]
 SLOTS, CONTACTS = stream_number("subscribers/slots"), stream_number("subscribers/contacts")
@@ -114,6 +115,8 @@ class Subscribers(Stack):
         >>> overlay.run(5).publish([[0.55]]).received["subscription"].tolist()
         [1]
         """
+        from sub2sub.overlay.arrivals import depart
+
         changing = self._up(rows)
         old_rows = self.population.row[changing]
         newcomers = self._peers_at(self._enter(lows, highs, None, hosts_of=changing), "rows")
@@ -222,6 +225,8 @@ class Subscribers(Stack):
         return rows
 
     def _go(self, peers: NDArray[np.int64]) -> None:
+        from sub2sub.overlay.arrivals import depart
+
         gone = set(self.population.row[peers].tolist())
         for label in [label for label, row in self.labels.items() if row in gone]:
             del self.labels[label]
@@ -236,6 +241,8 @@ class Subscribers(Stack):
         hosts_of: NDArray[np.int64] | None = None,
     ) -> Rows:
         """Let newcomers join on hosts of their own, on the host of one peer, or in the places of some."""
+        from sub2sub.overlay.arrivals import enter
+
         low, high = self.closed_ranges(lows, highs)
         first, wanted = int(self.population.row.max()) + 1, len(low)
         if hosts_of is not None and len(hosts_of) != wanted:

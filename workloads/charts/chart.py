@@ -13,8 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from workloads.statistics.intervals import interval_of_mean
-
 Label = str | Callable[[Any], str] | Mapping[Any, str]
 
 
@@ -202,6 +200,8 @@ def columns(
 
 def interval_ends(values: Any, times: float = 1.0) -> dict[str, Any]:
     """The ends of Student's interval of the mean of each group, for `Series`."""
+    from workloads.statistics.intervals import interval_of_mean
+
     pairs = np.array([interval_of_mean(own) for _, own in values]).reshape(-1, 2)
     return {"low": times * pairs[:, 0], "high": times * pairs[:, 1]}
 

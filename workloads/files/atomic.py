@@ -1,4 +1,4 @@
-"""Atomic writes: a file is complete or absent.
+"""Writing files: a file is complete or absent, a folder has one writer, names are those of files.
 
 A file is written under a temporary name, flushed to the disk and renamed; then its folder, which holds the
 name, is flushed. After a full disk, a killed process or a power failure there is the old file, the new one or
@@ -12,6 +12,14 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
+
+from sub2sub.errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks, so two processes can write to one folder
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
@@ -65,3 +73,34 @@ def _flush_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+LONGEST = 200  # bytes of a file's name
+
+
+def file_name(name: str, field: str = "name") -> str:
+    """Return a name if it is a valid file name; refuse slashes, leading dots and long names.
+
+    Examples
+    --------
+    >>> file_name("hit ratio")
+    'hit ratio'
+    >>> file_name("../../x")
+    Traceback (most recent call last):
+    sub2sub.errors.InputError: name: expected a name without slashes or a leading dot, got '../../x'
+    """
+    if not name or name.startswith(".") or not name.isprintable() or set(name) & set("/\\:"):
+        raise InputError(f"{field}: expected a name without slashes or a leading dot, got {name!r}")
+    if len(name.encode()) > LONGEST:  # most file systems allow 255 bytes, and a temporary name adds some
+        raise InputError(f"{field}: expected at most {LONGEST} bytes, got {len(name.encode())}")
+    return name
+
+
+def lock(file: IO[str], folder: Path) -> None:
+    """Lock an open file until it is closed. If another process holds the lock, close the file and raise."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise InputError(f"{folder}: another process is writing to it") from None

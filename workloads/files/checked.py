@@ -1,4 +1,4 @@
-"""Parquet files with checksums of all their bytes, verified when they are read.
+"""Digests of files and settings; Parquet files with checksums of all bytes, verified when they are read.
 
 Without checksums, a bit that flips on a disk or in transit changes a number silently; with them, reading
 fails and the error names the file. Parquet has a checksum for each page, but none for the footer, which holds
@@ -10,6 +10,7 @@ without this check.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -101,3 +102,24 @@ def _named(path: Path) -> Iterator[None]:
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         reason = str(error).partition("\n")[0]
         raise InputError(f"{path}: expected a whole Parquet file, it is damaged: {reason}") from None
+
+
+def digest(value: Any) -> str:
+    """Digest of settings, independent of their order.
+
+    Examples
+    --------
+    >>> digest({"a": 1, "b": [2]}) == digest({"b": [2], "a": 1})
+    True
+    """
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def file_digest(*files: Path, root: Path | None = None) -> str:
+    """Digest of the contents of files, and of their names below `root` if it is given."""
+    found = hashlib.sha256()
+    for path in files:
+        name = str(path.relative_to(root)).encode() if root else b""
+        with path.open("rb") as file:
+            found.update(name + b"\0" + hashlib.file_digest(file, "sha256").digest())
+    return found.hexdigest()[:16]

@@ -159,3 +159,21 @@ class Bitmaps:
         result = np.empty_like(values)
         result[self._order] = values
         return result
+
+
+def count_matches(lows: Floats, highs: Floats, points: Floats, enough: int | None = None) -> Integers:
+    """How many closed boxes contain each point.
+
+    Parameters
+    ----------
+    enough : int, optional
+        Counting may stop here: a count of `enough` or more means at least `enough`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lows, highs = np.array([[0.0], [0.5]]), np.array([[0.5], [1.0]])
+    >>> count_matches(lows, highs, np.array([[0.2], [0.5], [2.0]])).tolist()
+    [1, 2, 0]
+    """
+    return Bitmaps(lows, highs, points).count(enough)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from workloads.files.digests import file_digest
+from workloads.files.checked import file_digest
 
 ROOT = Path(__file__).parents[2]
 _PACKAGES = ("sub2sub", "hierarchy", "workloads", "sims")

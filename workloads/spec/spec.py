@@ -20,8 +20,6 @@ from sub2sub.errors import InputError
 from workloads.arrays import Floats
 from workloads.generate.churn import Churn
 from workloads.generate.rows import BLOCK, uniforms
-from workloads.match.counts import count_matches
-from workloads.spec.copula import correlate, factor
 from workloads.spec.distributions import Distribution, PowerLaw, Uniform
 from workloads.spec.types import Kind, ValueType
 
@@ -166,6 +164,8 @@ class Spec:
                     f"event_table, row {row}: expected {len(names)} finite numbers, got {point!r}"
                 )
         if self.correlation is not None:
+            from workloads.spec.copula import factor
+
             factor(self.correlation, len(self.attributes))  # refuses what is no correlation matrix
 
     @property
@@ -187,6 +187,8 @@ class Spec:
         """Unit coordinates (rows, d) drawn from the interest distributions, with their correlation."""
         u = self._uniforms(f"{kind}/{{}}/interest", seed, start, stop)
         if self.correlation is not None:
+            from workloads.spec.copula import correlate, factor
+
             u = correlate(u, factor(self.correlation, len(self.attributes)))
         for axis, attribute in enumerate(self.attributes):
             u[:, axis] = attribute.interest.values(u[:, axis])
@@ -237,6 +239,8 @@ class Spec:
             raise InputError(f"events = {m}: expected a number of at least 0")
         if at_least <= 0:
             return self.candidates(seed, 0, m)
+        from workloads.match.bitmaps import count_matches
+
         found: list[Floats] = []
         count = tried = 0
         while count < m:

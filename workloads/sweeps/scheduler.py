@@ -30,14 +30,14 @@ import pyarrow as pa
 from sub2sub.compiled.common.threads import use_threads
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write, remove_drafts
-from workloads.files.checked import read_parquet, write_parquet
-from workloads.files.digests import digest, file_digest
+from workloads.files.checked import digest, file_digest, read_parquet, write_parquet
 from workloads.settings.plugins import plugin
 from workloads.spark import packages
-from workloads.spark.tasks import Spark, run_tasks
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # Spark is loaded by those only who have a session
     from pyspark.sql import SparkSession
+
+    from workloads.spark.tasks import Spark
 
 Progress = Callable[[int, int], None]
 """Called as progress(done, total)."""
@@ -183,6 +183,8 @@ def _attempt(units: Sequence[Unit], folder: Path, number: int) -> str:
 def _on_spark(
     spark: SparkSession, attempts: Callable[[int], str], count: int, report: Progress
 ) -> dict[int, str]:
+    from workloads.spark.tasks import run_tasks
+
     schema = pa.schema([("number", pa.int64()), ("reason", pa.string())])
 
     def call(number: int) -> pa.Table:

@@ -32,8 +32,7 @@ import pyarrow as pa
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write, remove_drafts
-from workloads.files.checked import write_parquet
-from workloads.files.digests import digest
+from workloads.files.checked import digest, write_parquet
 from workloads.files.manifest import State, begin_manifest, write_manifest
 from workloads.spark.tasks import Spark
 from workloads.sweeps.scheduler import (

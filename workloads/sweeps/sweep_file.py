@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sub2sub.errors import InputError
-from workloads.files.digests import file_digest
+from workloads.files.checked import file_digest
 from workloads.files.manifest import MANIFEST
 from workloads.settings.alternatives import either
 from workloads.settings.documents import Document, changed_setting

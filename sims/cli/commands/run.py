@@ -42,9 +42,6 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 @click.option("--seed", type=click.IntRange(0), help="Run with this seed instead of those in the file.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted run, or extend a finished one.")
 @click.option("--overwrite", is_flag=True, help="Replace a run that exists.")
-@click.option(
-    "--keep", is_flag=True, help="Keep the state at the end, so that extending the run need not repeat it."
-)
 @allow_option
 @click.option(
     "--show", is_flag=True, help="Print the experiment, every default written out, and run nothing."
@@ -60,7 +57,6 @@ def command(
     seed: int | None,
     resume: bool,
     overwrite: bool,
-    keep: bool,
     show: bool,
     quiet: bool,
     as_json: bool,
@@ -95,7 +91,7 @@ def command(
     if show:
         click.echo(experiment.to_toml(), nl=False)
         return
-    how = {"resume": resume, "overwrite": overwrite, "keep": keep}
+    how = {"resume": resume, "overwrite": overwrite}
     ended = _run_all(experiment, out, name, how, quiet or as_json)
     if as_json:
         facts = [{"folder": str(e.folder), "seed": e.seed, "seconds": e.seconds, **e.numbers} for e in ended]

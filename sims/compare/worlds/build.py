@@ -12,7 +12,7 @@ from sims.compare.worlds.ranges import BITS, range_world
 from sims.compare.worlds.topics import TREE, read_tree, stored_topic_world, topic_world
 from sims.compare.worlds.world import World
 from sub2sub.errors import InputError
-from workloads.files.digests import file_digest
+from workloads.files.checked import file_digest
 from workloads.folder.tables import is_table
 from workloads.spec.table_files import is_stored, stored_files
 

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sims.engine import Simulation
+from sims.observers import RingCompleteness
 from sims.reproduce.claims import Claims, claim
 from sims.reproduce.reproduction import Tables
 from sub2sub.geometry.matching import match
@@ -71,34 +73,22 @@ def _simulated(
     low: NDArray[np.float64], high: NDArray[np.float64], points: NDArray[np.float64], seed: int
 ) -> dict[str, Curve]:
     """The same in the simulator; other peers are killed."""
-    from sims.live.subscriber import Report
-    from sims.live.swarm import completeness
+    overlay, rings, n = Overlay.of(low, high, seed=seed), RingCompleteness(points), len(low)
+    simulation = Simulation(overlay)
 
-    overlay = Overlay.of(low, high, seed=seed)
-    population = overlay.population
-    lows, highs = population.ranges()
+    def until_complete() -> Curve:
+        start, curve = simulation.cycle, Curve()
+        while not curve or (curve[-1][2] < 1.0 and simulation.cycle < start + 60):
+            if curve:
+                simulation.step()
+            row = rings.execute(simulation)
+            curve.append((float(simulation.cycle - start), float(row["links"]), float(row["complete"])))
+        return curve
 
-    def look(cycle: int, start: int) -> tuple[float, float, float]:
-        holders, peers, _ = overlay.ring.links()
-        reports = [
-            Report(int(population.ids[i]), cycle, tuple(lows[i]), tuple(highs[i]), (), (),
-                   tuple(population.ids[peers[holders == i]].tolist()), {})
-            for i in np.flatnonzero(overlay.network.alive)
-        ]  # fmt: skip
-        return float(cycle - start), *completeness(reports, points)
-
-    curves: dict[str, Curve] = {}
-    cycle = 0
-    for name in ("built, simulated", "healed, simulated"):
-        if curves:
-            dice, n = np.random.default_rng(seed), len(population)
-            overlay.network.alive[dice.choice(n, round(KILLED * n), replace=False)] = 0
-        start, curves[name] = cycle, [look(cycle, cycle)]
-        while curves[name][-1][2] < 1.0 and cycle < start + 60:
-            cycle += 1
-            overlay.step(cycle)
-            curves[name].append(look(cycle, start))
-    return curves
+    built = until_complete()
+    killed = np.random.default_rng(seed).choice(n, round(KILLED * n), replace=False)
+    overlay.network.alive[killed] = 0
+    return {"built, simulated": built, "healed, simulated": until_complete()}
 
 
 def how(rings: pd.DataFrame) -> pd.DataFrame:

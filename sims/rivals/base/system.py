@@ -126,10 +126,12 @@ class System(ABC):
     @classmethod
     def prepare(cls, experiment: Experiment, seed: int) -> Self:
         """The system of an experiment, before any peer has joined."""
-        from sims.config.newcomers import room
-
         found: Subscriptions = experiment.workload.load(experiment.population.size, seed)
-        spare = experiment.population.spare or room(experiment.faults, found.n, experiment.cycles, seed)
+        spare = experiment.population.spare
+        if experiment.faults and not spare:
+            from sims.config.newcomers import room
+
+            spare = room(experiment.faults, found.n, experiment.cycles, seed)
         return cls(found, seed, experiment.layers, spare)
 
     def make_population(self, spare: int) -> Population:

@@ -24,9 +24,7 @@ from sims.engine.simulation import Simulation
 from sims.rivals.base.entrants import Compared, Knob, Look, Variant
 from sims.rivals.base.system import Integers, Publication
 from sub2sub.compiled.common.links import Links
-from sub2sub.compiled.events.dissemination import disseminate
 from sub2sub.compiled.events.outcome import Outcome
-from sub2sub.compiled.events.publishing import find_entry
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 from sub2sub.peers.descriptors import DESCRIPTOR, HEADER, LINK, NAME, RANGE
@@ -120,6 +118,8 @@ class Sub2Sub(RingOverlay):
         lows, highs = (side[asked.publishers] for side in population.ranges())
         if ((lows <= points) & (points <= highs)).all():
             return self._enter(asked, asked.publishers, settings)
+        from sub2sub.compiled.events.publishing import find_entry
+
         search = PublisherSettings()
         walks = find_entry(
             Links.of(self.overlay), self.network, points, settings=search, seed=self.seed, cycle=asked.salt,
@@ -144,6 +144,8 @@ class Sub2Sub(RingOverlay):
         return asked.events, self._enter(asked, None, settings)
 
     def _enter(self, asked: Publication, entry: Integers | None, settings: DisseminationSettings) -> Outcome:
+        from sub2sub.compiled.events.dissemination import disseminate
+
         return disseminate(
             Links.of(self.overlay), self.network, self.points[asked.events], entry=entry, settings=settings,
             seed=self.seed, cycle=asked.salt, record=asked.record,

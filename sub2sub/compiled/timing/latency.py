@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from sub2sub.compiled.common.randomness import draw, draws, peer_key, unit
 from sub2sub.compiled.machinery.compilation import kernel, rule
-from sub2sub.compiled.timing.region_files import read_regions
 from sub2sub.compiled.timing.settings import AGAIN, Timing
 from sub2sub.peers.draws import cycle_key, stream_number
 
@@ -73,6 +72,8 @@ class Clock(NamedTuple):
         region, spot, matrix = none
         hosts = np.arange(int(place.max(initial=-1)) + 1)
         if timing.regions is not None:
+            from sub2sub.compiled.timing.region_files import read_regions
+
             found = read_regions(timing.regions)
             matrix = found.ms
             region = np.searchsorted(np.cumsum(found.share)[:-1], _units(key, hosts, 0), side="right").astype(

@@ -26,7 +26,7 @@ DAMAGE: dict[str, Callable[[bytes, bytes, random.Random], bytes]] = {
     "another file": lambda data, other, dice: other,
 }
 COMMANDS = {
-    "resume": ("r", ["run", "r", "--resume", "--set", "cycles=3", "--json"]),
+    "resume": ("stopped", ["run", "stopped", "--resume", "--json"]),
     "statistics of a run": ("r", ["stats", "r", "--out", "o", "--json"]),
     "sweep": ("s", ["sweep", "sweep.toml", "--out", "s", "--processes", "1", "--json"]),
     "statistics of a sweep": ("s", ["stats", "s", "--out", "o", "--json"]),
@@ -51,6 +51,18 @@ def _numbers(output: str) -> str:
     return "\n".join(line for line in output.splitlines() if "seconds" not in line)
 
 
+def _stop_after_a_checkpoint(patch: pytest.MonkeyPatch) -> None:
+    """Leave a run whose disk was full when its figures were drawn."""
+
+    def full(run: object) -> None:
+        raise OSError("no space left")
+
+    patch.setattr("sims.runs.runner.draw_figures", full)
+    every = ("--set", "cycles=2", "--set", "checkpoint_every=1", "--seed", "1", "--out", "stopped")
+    assert call("run", "sub2sub-fig5", *SMALL, *every).exit_code == 1
+    assert Path("stopped/checkpoint.npz").exists()
+
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("folders")
@@ -58,11 +70,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         for words in (
-            f"run sub2sub-fig5 {' '.join(SMALL)} --set cycles=2 --seed 1 --keep --out r",
+            f"run sub2sub-fig5 {' '.join(SMALL)} --set cycles=2 --seed 1 --out r",
             "sweep sweep.toml --out s --processes 1",
         ):
             made = call(*words.split())
             assert made.exit_code == 0, made.output
+        _stop_after_a_checkpoint(patch)
     return place
 
 

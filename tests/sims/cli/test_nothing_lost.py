@@ -53,12 +53,12 @@ def test_only_a_run_is_replaced_also_a_damaged_one(tmp_path: Path) -> None:
         assert writer.manifest["state"] == "running"
 
 
-@pytest.mark.parametrize("keep", [0, 0.5])
-def test_a_run_whose_settings_are_damaged_is_not_resumed(keep: float) -> None:
-    run("--keep")
+@pytest.mark.parametrize("left", [0, 0.5])
+def test_a_run_whose_settings_are_damaged_is_not_resumed(left: float) -> None:
+    run()
     file = Path("r/experiment.toml")
     text = file.read_text()
-    file.write_text(text[: text.index("\n[", int(keep * len(text)))] if keep else "")
+    file.write_text(text[: text.index("\n[", int(left * len(text)))] if left else "")
     before = contents("r")
     line = refused("run", "r", "--resume", "--set", "cycles=5").splitlines()[-1]
     assert "r/experiment.toml: expected the settings with which the run began" in line

@@ -104,11 +104,8 @@ def test_protocol_fault_and_observer_of_ones_own_run_into_a_folder(file: Path, t
     )
 
 
-@pytest.mark.parametrize("keep", [True, False])
-def test_an_extended_run_equals_one_that_was_long_from_the_start(
-    file: Path, tmp_path: Path, keep: bool
-) -> None:
-    run_experiment(load_experiment(file), 1, tmp_path / "short", keep=keep)
+def test_an_extended_run_equals_one_that_was_long_from_the_start(file: Path, tmp_path: Path) -> None:
+    run_experiment(load_experiment(file), 1, tmp_path / "short")
     longer = load_experiment(file, ["cycles=12"])
     run_experiment(longer, 1, tmp_path / "short", resume=True)
     run_experiment(longer, 1, tmp_path / "long")

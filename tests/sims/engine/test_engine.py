@@ -11,7 +11,7 @@ import pytest
 
 from sims.engine import Schedule, Simulation
 from sims.engine.checkpoint import load_checkpoint
-from sims.engine.faults import Churn, Crash, Join, Loss, Partition, Recover, Resubscribe
+from sims.engine.faults import Churn, Crash, Loss, Partition, Recover, Resubscribe
 from sims.observers import Connectivity, Degrees, RingCompleteness
 from sub2sub.compiled.cyclon.layer import Cyclon
 from sub2sub.compiled.vicinity.layer import Vicinity
@@ -20,6 +20,7 @@ from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.stack import Stack
 from sub2sub.peers.settings import OverlaySettings
+from tests.sims.engine.joining import joining
 from workloads import named
 
 
@@ -222,14 +223,14 @@ def test_a_partition_keeps_messages_inside_and_a_merge_heals():
 
 def test_newcomers_join_and_their_rings_close():
     lows, highs = np.full((5, 2), 0.3), np.full((5, 2), 0.7)
-    run = simulation([(Schedule(at=15), Join(lows, highs))], spare=10)
+    run = simulation([(Schedule(at=15), joining(lows, highs))], spare=10)
     run.run(60)
     assert int(run.overlay.network.alive.sum()) == 305
     assert run.tables["rings"][-1]["complete"] == 1.0
 
 
 def test_without_spare_peers_a_newcomer_finds_room_all_the_same():
-    run = simulation([(Schedule(at=2), Join(np.zeros((1, 2)), np.ones((1, 2))))])
+    run = simulation([(Schedule(at=2), joining(np.zeros((1, 2)), np.ones((1, 2))))])
     run.run(30)
     assert int(run.overlay.network.alive.sum()) == 301
     assert run.tables["rings"][-1]["complete"] == 1.0

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from sims.engine import Control, Schedule, Simulation
-from sims.engine.faults import Churn, Crash, Join, Leave, Partition, Recover, Resubscribe
+from sims.engine.faults import Churn, Crash, Leave, Partition, Recover, Resubscribe
 from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
+from tests.sims.engine.joining import joining
 
 HOSTS, EACH = 60, 3
 
@@ -86,7 +87,7 @@ def test_a_partition_separates_hosts_and_peers_that_change_or_join_stay_on_a_sid
     run = simulation(
         (1, Partition(3)),
         (2, Resubscribe(0.3)),
-        (3, Join(np.zeros((4, 2)), np.ones((4, 2)), hosts=[5, 5, 900, 901])),
+        (3, joining(np.zeros((4, 2)), np.ones((4, 2)), hosts=[5, 5, 900, 901])),
     )
     run.run(2)
     people, network = run.overlay.population, run.overlay.network

@@ -104,7 +104,7 @@ def experiment(cycles: int) -> dict[str, object]:
 def test_a_run_follows_sessions_has_room_for_all_and_can_be_extended(tmp_path: Path) -> None:
     whole, part = tmp_path / "whole", tmp_path / "part"
     run_experiment(experiment_from(experiment(24)), 1, whole)
-    run_experiment(experiment_from(experiment(12)), 1, part, keep=True)
+    run_experiment(experiment_from(experiment(12)), 1, part)
     run_experiment(experiment_from(experiment(24)), 1, part, resume=True)  # needs more room than there is
     for name in ("sessions", "delivery", "traffic"):
         pd.testing.assert_frame_equal(*(pd.read_parquet(at / f"{name}.parquet") for at in (whole, part)))

@@ -11,7 +11,6 @@ from hierarchy.shared import CamcastRoute, SharedOverlay
 from hierarchy.topics import NestedRanges, TopicTree
 from sims.config.experiment import load_experiment
 from sims.engine import Schedule, Simulation
-from sims.engine.faults import Join
 from sims.engine.topic_changes import AddParent, AddTopic, RemoveTopic
 from sims.runs.folder import RunFolder
 from sims.runs.runner import run_experiment
@@ -19,6 +18,7 @@ from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 from sub2sub.peers.settings import DisseminationSettings
+from tests.sims.engine.joining import joining
 
 ALL = TopicSettings(c=5.0, g=1000.0, a=3.0, z=3)
 
@@ -50,7 +50,7 @@ def test_topics_come_get_a_second_parent_and_go(membership) -> None:
     simulation.run(22)
     low, high = overlay.ranges.closed_ranges(".a.y")[0]
     controls = [
-        (Schedule(at=23), Join(np.full((8, 1), low), np.full((8, 1), high))),
+        (Schedule(at=23), joining(np.full((8, 1), low), np.full((8, 1), high))),
         (Schedule(at=24), AddParent(".a.x", ".b")),
         (Schedule(at=60), RemoveTopic(".c")),
     ]
@@ -72,7 +72,7 @@ def test_a_run_with_topic_changes_can_be_resumed(membership, tmp_path) -> None:
         (Schedule(at=4), AddTopic(".a.y", (".a", ".b"))),
         (Schedule(at=8), RemoveTopic(".c")),
         (Schedule(at=10), AddParent(".a.x", ".b")),
-        (Schedule(at=16), Join(np.full((8, 1), low), np.full((8, 1), high))),
+        (Schedule(at=16), joining(np.full((8, 1), low), np.full((8, 1), high))),
         (Schedule(at=18), AddTopic(".a.z")),
     ]
     whole = Simulation(_overlay(membership), controls)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hierarchy.shared import SharedOverlay, SharedSettings
 from sims.engine import Simulation
-from sims.engine.faults import Churn, Join, Resubscribe
+from sims.engine.faults import Churn, Resubscribe
 from sub2sub import Overlay, OverlaySettings, Population
 from sub2sub.compiled.common.growth import grow, make_room
 from sub2sub.compiled.common.links import Links
@@ -21,6 +21,7 @@ from sub2sub.errors import InputError
 from sub2sub.overlay.per_peer import PerPeer
 from sub2sub.overlay.stack import Stack
 from sub2sub.peers.settings import RecoverySettings
+from tests.sims.engine.joining import joining
 
 Made = Callable[[Population], Any]
 
@@ -202,7 +203,7 @@ def test_one_more_than_there_is_room_for_can_join_and_changes_go_on(tmp_path: Pa
         overlay = overlay_of(Population.of(*ranges(60, 6), spare=2, seed=3))
         overlay.bootstrap()
         simulation = Simulation(overlay)
-        simulation.add(Join(*ranges(3, 7)), at=6).add(Churn(0.2), start=8, until=20)
+        simulation.add(joining(*ranges(3, 7)), at=6).add(Churn(0.2), start=8, until=20)
         return simulation.add(Resubscribe(0.5), at=12)
 
     simulation, resumed = start(), start()
@@ -241,7 +242,7 @@ class Stiff:
 
 def test_a_layer_that_cannot_grow_is_named_and_nothing_has_changed() -> None:
     overlay = Overlay(Population.of(*ranges(20, 1), seed=3), seed=3, above=[Stiff()])  # type: ignore[list-item]
-    simulation = Simulation(overlay.run(2)).add(Join(*ranges(1, 2)), at=3)
+    simulation = Simulation(overlay.run(2)).add(joining(*ranges(1, 2)), at=3)
     with pytest.raises(
         InputError, match=r"^join, cycle 3: .*expected 1 spare peers, 0 are left.*'stiff' cannot"
     ):

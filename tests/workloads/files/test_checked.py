@@ -17,8 +17,8 @@ from sims.engine.checkpoint import load_checkpoint, save_checkpoint
 from sims.runs.folder import RunFolder, RunWriter
 from sims.runs.runner import run_experiment
 from sub2sub.errors import InputError
+from workloads.files.atomic import file_name
 from workloads.files.checked import read_parquet, write_parquet
-from workloads.files.places import file_name
 from workloads.folder.tables import Rows
 from workloads.statistics.run_folders import rows_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sub2sub.errors import InputError
-from workloads.files.digests import digest, file_digest
+from workloads.files.checked import digest, file_digest
 from workloads.files.manifest import begin_manifest, read_manifest, write_manifest
 
 

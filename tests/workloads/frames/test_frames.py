@@ -20,7 +20,7 @@ from sub2sub.geometry.matching import match
 from workloads import frames
 from workloads.frames import blocks
 from workloads.generate.rows import BLOCK, ring_ids
-from workloads.match.counts import count_matches
+from workloads.match.bitmaps import count_matches
 
 loads = importlib.import_module("workloads.frames.loads")  # the module; in `frames` it is the function
 SPEC = workloads.named("power-law-2")

@@ -12,7 +12,7 @@ from sub2sub.errors import InputError
 from workloads.generate.churn import Churn
 from workloads.generate.topic_ranges import TopicRanges, depth_first, last_below
 from workloads.generate.topics import TopicSpec, random_tree
-from workloads.match.counts import count_matches
+from workloads.match.bitmaps import count_matches
 from workloads.spec.files import from_dict, load, to_dict
 
 NEWS = """

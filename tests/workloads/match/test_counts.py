@@ -12,8 +12,7 @@ import workloads
 from sub2sub.geometry.matching import match
 from workloads import Attribute, Spec
 from workloads.match.bitmap_chunks import CHUNK
-from workloads.match.bitmaps import Bitmaps
-from workloads.match.counts import count_matches
+from workloads.match.bitmaps import Bitmaps, count_matches
 from workloads.spec.distributions import Constant, Distribution, PowerLaw, Zipf
 
 Floats = NDArray[np.float64]

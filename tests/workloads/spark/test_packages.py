@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from workloads.files.digests import file_digest
+from workloads.files.checked import file_digest
 from workloads.spark import packages
 
 CODE = """

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from pyarrow import parquet
 
+from sims.cli.app import main
 from sub2sub.errors import InputError
 from workloads.sweeps.sweep import Sweep, sweep
 from workloads.sweeps.sweep_file import load_sweep
@@ -98,6 +100,31 @@ def test_spark_gives_the_same_table(tmp_path: Path, spark: Any) -> None:
     here = sweep(plan(tmp_path, [1, 13]), tmp_path / "here").drop_columns("seconds")
     there = sweep(plan(tmp_path, [1, 13]), tmp_path / "there", spark).drop_columns("seconds")
     assert there.sort_by("run") == here.sort_by("run")
+
+
+def test_a_reproduction_on_spark_has_the_tables_and_claims_of_one_here(tmp_path: Path, spark: Any) -> None:
+    """The command `reproduce --master local[2]`, and tasks that Spark has run."""
+    jobs = [len(spark.sparkContext.statusTracker().getJobIdsForGroup())]
+    found = []
+    for folder, where in (("here", ()), ("there", ("--master", "local[2]"))):
+        out = tmp_path / folder
+        words = [
+            "reproduce",
+            "camcast-memory",
+            "--quick",
+            "--seed",
+            "3",
+            "--out",
+            str(out),
+            "--quiet",
+            *where,
+        ]
+        assert CliRunner().invoke(main, words).exit_code == 0
+        jobs.append(len(spark.sparkContext.statusTracker().getJobIdsForGroup()))
+        run = out / "camcast-memory"
+        found.append((parquet.read_table(run / "memory.parquet"), (run / "claims.json").read_text()))
+    assert found[0] == found[1]
+    assert jobs[0] == jobs[1] < jobs[2]
 
 
 def test_a_result_must_not_hide_a_setting(tmp_path: Path) -> None:
