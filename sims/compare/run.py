@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,32 @@ Progress = Callable[[int, int], None]
 def run_units(
     units: Sequence[Unit], folder: Path, processes: int, spark: Spark, progress: Progress
 ) -> dict[str, str]:
-    """Run the units that `folder` does not have yet; return why some have no result, by their keys."""
-    return scheduler.run_units(
-        [_scheduled(unit) for unit in units], folder, processes=processes, spark=spark, progress=progress
-    )
+    """Run the units that `folder` does not have yet; return why some have no result, by their keys.
+
+    A system that could not run in a world at all is not tried with the seeds that follow.
+    """
+    reasons: dict[str, str] = {}
+    unable: dict[tuple[str, str], str] = {}
+    done = 0
+    for _, group in groupby(units, key=lambda unit: unit.seed):
+        of_seed = list(group)
+        reasons |= {unit.key: unable[_pair(unit)] for unit in of_seed if _pair(unit) in unable}
+        tried = [unit for unit in of_seed if _pair(unit) not in unable]
+        done += len(of_seed) - len(tried)
+        reasons |= scheduler.run_units(
+            [_scheduled(unit) for unit in tried], folder, processes=processes, spark=spark,
+            progress=lambda ready, _, before=done: progress(before + ready, len(units)),
+        )  # fmt: skip
+        for unit in tried:
+            _, table = read_unit(folder, unit, reasons)
+            if table["metric"].to_pylist() == ["unable"] and unit.key not in reasons:
+                unable[_pair(unit)] = table["note"][0].as_py().removeprefix("not run: ")
+        done += len(tried)
+    return reasons
+
+
+def _pair(unit: Unit) -> tuple[str, str]:
+    return unit.world, unit.system
 
 
 def read_unit(folder: Path, unit: Unit, reasons: Mapping[str, str]) -> tuple[str, pa.Table]:

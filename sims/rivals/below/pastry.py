@@ -16,12 +16,14 @@ Readings:
   every other cycle, a random node of its table (as Bamboo does; Rhea et al., USENIX 2004), and with both
   while its leaves change. This also detects broken links. The paper repairs leaf sets on failure, and tables
   lazily.
-- All nodes are equally near in the network, so a table keeps the first it hears of.
+- Once a cycle a node measures the round trip to a few nodes that it has heard of and whose places in its
+  table are taken; a nearer one takes the place (Section 2.5). Where a network has no latencies, a table keeps
+  the first it hears of. The paper fills tables from nodes that are near to the newcomer's contact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -50,18 +52,21 @@ class PastrySettings:
         L: nodes with the nearest identifiers that a node keeps, half of them on either side.
     tries : int
         Copies of a message before its target counts as unreachable.
+    probes : int
+        Round trips that a node measures in a cycle, to keep near nodes; 0 for the first it knows.
     """
 
     bits: int = 4
     leaves: int = 16
     tries: int = 3
+    probes: int = 2
 
     def __post_init__(self) -> None:
         if self.bits not in (1, 2, 4, 8):
             raise InputError(f"pastry.bits: expected 1, 2, 4 or 8, got {self.bits}")
         if self.leaves < 2 or self.leaves % 2:
             raise InputError(f"pastry.leaves: expected an even number of 2 or more, got {self.leaves}")
-        require(self, "pastry", tries=1)
+        require(self, "pastry", tries=1, probes=0)
 
 
 class Arrive(NamedTuple):
@@ -84,6 +89,18 @@ class Tell(NamedTuple):
         return (LINK + NAME) * len(self.known)
 
 
+class Probe(NamedTuple):
+    """A message whose answer tells how near its target is."""
+
+    answer: bool
+    size: int = 0
+
+
+def anywhere(node: int, other: int) -> float:
+    """Return the round trip of two nodes in a network without latencies."""
+    return 0.0
+
+
 class PastryPeer(ObjectPeer):
     """One node.
 
@@ -99,6 +116,8 @@ class PastryPeer(ObjectPeer):
         Whether the leaves have changed since the last turn.
     joins : int
         Contacts through which it has joined.
+    rivals : dict
+        For places that are taken, another node for each.
 
     Examples
     --------
@@ -111,11 +130,19 @@ class PastryPeer(ObjectPeer):
     """
 
     kept: ClassVar[tuple[str, ...]] = (
-        "leaves", "table", "gone", "contact", "now", "reach", "changed", "joins",
+        "leaves", "table", "gone", "contact", "now", "reach", "changed", "joins", "rivals",
     )  # fmt: skip
 
-    def __init__(self, own: int, ids: list[int], settings: PastrySettings) -> None:
+    def __init__(
+        self,
+        own: int,
+        ids: list[int],
+        settings: PastrySettings,
+        round_trip: Callable[[int, int], float] = anywhere,
+    ) -> None:
         self.own, self.ids, self.id, self.settings = own, ids, ids[own], settings
+        self.round_trip = round_trip
+        self.rivals: dict[int, int] = {}
         self.leaves: list[int] = []
         self.table: dict[int, int] = {}
         self.gone: dict[int, int] = {}
@@ -145,6 +172,8 @@ class PastryPeer(ObjectPeer):
         if self.table and (cycle % 2 == 0 or self.changed):
             sends.append(self._ask(list(self.table.values()), dice))
         self.changed = 0
+        for place in list(self.rivals)[: self.settings.probes]:
+            sends.append((self.rivals.pop(place), Probe(answer=False)))
         return sends
 
     def _ask(self, among: list[int], dice: Dice) -> tuple[int, Tell]:
@@ -154,6 +183,14 @@ class PastryPeer(ObjectPeer):
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
         """Add the nodes that others know; route a newcomer onward."""
         self.learn(sender, fresh=True)
+        if isinstance(message, Probe):
+            if not message.answer:
+                return [(sender, Probe(answer=True))]
+            place = self._place(self.ids[sender])
+            held = self.table.get(place, sender)
+            if self.round_trip(self.own, sender) < self.round_trip(self.own, held):
+                self.table[place] = sender
+            return ()
         if isinstance(message, Tell):
             answer = [(sender, Tell(self._known_near(sender), asks=False))] if message.asks else []
             for node in message.known:
@@ -211,16 +248,23 @@ class PastryPeer(ObjectPeer):
         if node == self.own or node in self.gone:
             return
         self.met.add(node)
-        bits, theirs = self.settings.bits, self.ids[node]
-        row = (ID_BITS - (self.id ^ theirs).bit_length()) // bits
-        place = (row << bits) + (theirs >> (ID_BITS - (row + 1) * bits) & ((1 << bits) - 1))
+        theirs = self.ids[node]
+        place = self._place(theirs)
         if place not in self.table:
             self.table[place] = node
+        elif self.round_trip is not anywhere:
+            self.rivals[place] = node
         ahead = (theirs - self.id) % AROUND
         if node in self.leaves:
             return
         if ahead < self.reach[0] or AROUND - ahead < self.reach[1]:
             self._take_leaf(node)
+
+    def _place(self, theirs: int) -> int:
+        """The place of an identifier in the table."""
+        bits = self.settings.bits
+        row = (ID_BITS - (self.id ^ theirs).bit_length()) // bits
+        return (row << bits) + (theirs >> (ID_BITS - (row + 1) * bits) & ((1 << bits) - 1))
 
     def forget(self, node: int) -> None:
         """Drop a node that did not answer."""

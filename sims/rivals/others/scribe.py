@@ -14,15 +14,18 @@ Readings:
   responsible for the key, and other nodes check from time to time whether their route to the root has
   changed. Otherwise trees that were built with incomplete routing tables would stay deep for ever.
 - An event is sent to the roots of its own topic and of all topics above, whose subscribers want it as well.
+  Publishers know these roots from an earlier event (they cache their addresses); every event is billed a
+  message by which each root says that it still is one. To a root that does not answer they route.
 - A node without children that does not subscribe to the topic leaves the tree.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sims.config.topic_workload import TopicWorkload
 from sims.rivals.base.accounts import ENTERING, Retries, RouteSender, keys_of
@@ -32,11 +35,11 @@ from sims.rivals.base.groups import Groups, GroupStack
 from sims.rivals.base.objects import ObjectLayer, Sends
 from sims.rivals.base.push_tables import PushRules, PushTables, Starts, Way
 from sims.rivals.base.system import Integers, Publication
-from sims.rivals.below.pastry import MOST_HOPS, PastryPeer, PastrySettings
+from sims.rivals.below.pastry import MOST_HOPS, PastryPeer, PastrySettings, anywhere
 from sub2sub.compiled.common.network import Network
 from sub2sub.compiled.common.randomness import draws
 from sub2sub.compiled.events.outcome import Outcome
-from sub2sub.compiled.timing.latency import Clock
+from sub2sub.compiled.timing.latency import Clock, latency
 from sub2sub.peers.descriptors import LINK, NAME
 from sub2sub.peers.draws import Dice, cycle_key, stream_number
 
@@ -84,9 +87,15 @@ class ScribePeer(PastryPeer):
     kept: ClassVar[tuple[str, ...]] = (*PastryPeer.kept, "parents", "children")
 
     def __init__(
-        self, own: int, ids: list[int], keys: list[int], topic: int, settings: PastrySettings
+        self,
+        own: int,
+        ids: list[int],
+        keys: list[int],
+        topic: int,
+        settings: PastrySettings,
+        round_trip: Callable[[int, int], float] = anywhere,
     ) -> None:
-        super().__init__(own, ids, settings)
+        super().__init__(own, ids, settings, round_trip)
         self.keys, self.topic = keys, topic
         self.parents: dict[int, int] = {}
         self.children: dict[int, dict[int, int]] = {}
@@ -155,15 +164,17 @@ def topic_keys(topics: int) -> list[int]:
     return keys
 
 
-def nodes_of(
-    ids: NDArray[np.uint64], groups: Groups, settings: PastrySettings, seed: int
-) -> ObjectLayer[ScribePeer]:
-    """Return the layer of nodes with these identifiers, each a subscriber of its group's topic."""
-    numbers, keys = ids.tolist(), topic_keys(len(groups.above))
-    return ObjectLayer(
-        "scribe", len(numbers),
-        lambda peer: ScribePeer(peer, numbers, keys, int(groups.of[peer]), settings), settings.tries, seed,
-    )  # fmt: skip
+@dataclass(frozen=True)
+class ScribePush(Retries):
+    """Settings of Scribe's dissemination.
+
+    Attributes
+    ----------
+    cached : bool
+        Whether publishers send to the roots that they know, instead of routing every event.
+    """
+
+    cached: bool = True
 
 
 class Trees:
@@ -195,7 +206,7 @@ class Scribe(Pushed):
     name = "scribe"
     workload = TopicWorkload
     layers = PastrySettings
-    dissemination = Retries
+    dissemination = ScribePush
     knobs = tuple(Knob(retries=r) for r in (0, 1, 2, 3))
     probe = Knob(retries=2)
     layer_names = ("scribe",)
@@ -204,13 +215,25 @@ class Scribe(Pushed):
 
     def build(self, layers: PastrySettings | None, spare: int) -> GroupStack:
         """Nodes with the identifiers of their peers."""
-        population = self.make_population(spare)
-        self.groups = Groups(population, self.wanted.tree.ranges)
-        self.layer = nodes_of(population.ids, self.groups, layers or PastrySettings(), self.seed)
+        population, settings = self.make_population(spare), layers or PastrySettings()
+        groups = self.groups = Groups(population, self.wanted.tree.ranges)
+        ids, keys = population.ids.tolist(), topic_keys(len(groups.above))
+
+        def make(peer: int) -> ScribePeer:
+            return ScribePeer(peer, ids, keys, int(groups.of[peer]), settings, self.round_trip)
+
+        self.layer = ObjectLayer("scribe", len(ids), make, settings.tries, self.seed)
         return GroupStack(population, self.groups, [self.layer], self.seed, within=False)
 
-    def spread(self, asked: Publication, settings: Retries) -> Outcome:
-        """Route each event to its roots, and down their trees."""
+    def round_trip(self, node: int, other: int) -> float:
+        """Milliseconds there and back, which a node measures."""
+        if self.network.timing is None:
+            return 0.0
+        clock = self.computed("clock", lambda: Clock.of(self.network.timing, self.truth.places))
+        return 2.0 * float(latency(clock, node, other, np.uint64(0)))
+
+    def spread(self, asked: Publication, settings: ScribePush) -> Outcome:
+        """Send each event to its roots, and down their trees."""
         trees, truth = self.trees(), self.truth
         keys = keys_of(self.seed, asked.salt, asked.events).tolist()
         topics = self.wanted.tree.of_event[asked.events].tolist()
@@ -219,15 +242,21 @@ class Scribe(Pushed):
         clock = Clock.of(network.timing, places)
         ways = [
             self.way(
-                publisher, topic, RouteSender(network, clock, Dice(key).of_peer(ENTERING), settings.retries)
+                publisher,
+                topic,
+                settings.cached,
+                RouteSender(network, clock, Dice(key).of_peer(ENTERING), settings.retries),
             )
             for publisher, topic, key in zip(asked.publishers.tolist(), topics, keys, strict=True)
         ]
-        return self.push(
+        found = self.push(
             trees.tables, PushRules(retries=settings.retries), asked,
             Starts.of(asked.publishers.tolist(), ways), network,
             truth._replace(host=trees.host, places=places),
         )  # fmt: skip
+        if not settings.cached:
+            return found
+        return replace(found, control=np.array([1 + len(self.groups.above[topic]) for topic in topics]))
 
     def trees(self) -> Trees:
         """The trees as they are."""
@@ -250,29 +279,37 @@ class Scribe(Pushed):
         }
         return {kind: self.by_subscriber(counts(links)) for kind, links in kinds.items()}
 
-    def way(self, publisher: int, topic: int, route: RouteSender) -> Way:
+    def way(self, publisher: int, topic: int, cached: bool, route: RouteSender) -> Way:
         """From a publisher to the roots of a topic and of those above."""
         way = Way([], [])
         for number, each in enumerate((topic, *self.groups.above[topic])):
-            self._route(publisher, each, number * route.clock.occupied, route, way)
+            self._route(publisher, each, number * route.clock.occupied, cached, route, way)
         return way
 
-    def _route(self, node: int, topic: int, now: float, route: RouteSender, way: Way) -> None:
-        """Route towards a key; with acknowledgements, around nodes that are down."""
+    def root_of(self, node: int, topic: int) -> int:
+        """The root that a node found when nothing was lost, and nobody down."""
+        peers, hops = self.layer.peers, 0
+        while (following := peers[node].next_hop(peers[node].keys[topic])) != node and hops < MOST_HOPS:
+            node, hops = following, hops + 1
+        return node
+
+    def _route(self, node: int, topic: int, now: float, cached: bool, route: RouteSender, way: Way) -> None:
+        """Send to a root, or route towards its key; with acknowledgements, around nodes that are down."""
         key, hop, silent = self.layer.peers[node].keys[topic], 0, set[int]()
+        direct = self.root_of(node, topic) if cached else node
         while hop < MOST_HOPS:
-            following = self.layer.peers[node].next_hop(key, silent)
+            following = direct if direct != node else self.layer.peers[node].next_hop(key, silent)
             if following == node:
                 break
             copies, came, arrives = route.send(node, following, now)
             way.payers.extend([node] * copies)
             if arrives is not None:
-                node, hop, now = following, hop + 1, arrives
+                node, hop, now, direct = following, hop + 1, arrives, following
                 is_root = self.layer.peers[node].next_hop(key, silent) == node
                 way.reached.extend([(node, hop, now)] * (came - is_root))
             elif route.retries:
                 silent.add(following)
-                now += route.silence
+                now, direct = now + route.silence, node
             else:
                 return
         way.reached.append((self.trees().place.get((node, topic), node), hop, now))

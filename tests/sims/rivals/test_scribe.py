@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sims.compare.worlds import build_world
-from sims.rivals.base.accounts import Retries
-from sims.rivals.below.pastry import Arrive, PastryPeer, PastrySettings, apart
-from sims.rivals.others.scribe import Scribe
+from sims.rivals.base.accounts import RouteSender
+from sims.rivals.below.pastry import Arrive, PastryPeer, PastrySettings, Probe, apart
+from sims.rivals.others.scribe import Scribe, ScribePush
+from sub2sub.compiled.timing.latency import Clock
+from sub2sub.compiled.timing.settings import Timing
 from sub2sub.peers.draws import Dice
 
 N = 300
@@ -129,5 +131,62 @@ def test_trees_are_mended_after_a_fifth_has_crashed(loss: float) -> None:
         system.step(cycle)
     publishers = np.array([system.may_publish(event)[0] for event in range(8)])
     system.network.loss = 0.0
-    found = system.publish(np.arange(8), publishers, Retries(**system.probe), 1)
+    found = system.publish(np.arange(8), publishers, ScribePush(**system.probe), 1)
     assert found.deliveries.sum() >= (1.0 if loss == 0 else 0.97) * found.owed.sum()
+
+
+def test_a_publisher_sends_to_the_root_it_knows_and_routes_when_that_is_down() -> None:
+    system = settled()
+    events = np.arange(8)
+    publishers = np.array([system.may_publish(event)[0] for event in range(8)])
+    sent = {}
+    for cached in (False, True):
+        found = system.publish(events, publishers, ScribePush(retries=2, cached=cached), 1)
+        assert np.array_equal(found.deliveries, found.owed)
+        sent[cached] = found.messages.sum()
+        assert found.control.any() == cached
+    assert sent[True] < sent[False]
+    topics = system.wanted.tree.of_event[events]
+    roots = {system.root_of(int(own), int(topic)) for own, topic in zip(publishers, topics, strict=True)}
+    own = int(np.flatnonzero(~np.isin(publishers, list(roots)))[0])
+    system.network.alive[list(roots)] = 0
+    try:
+        way = system.way(int(publishers[own]), int(topics[own]), True, sender(system))
+    finally:
+        system.network.alive[:] = 1
+    assert len(way.payers) > 3  # three copies to a silent root, then around it
+    assert not roots & {member for member, _, _ in way.reached}
+
+
+def sender(system: Scribe) -> RouteSender:
+    clock = Clock.of(None, np.arange(N))
+    return RouteSender(system.network, clock, Dice(3), retries=2)
+
+
+def test_tables_keep_the_nearest_of_the_nodes_that_answer() -> None:
+    ids = [0x10 << 56, 0x80 << 56, 0x81 << 56, 0x82 << 56]
+    node = PastryPeer(0, ids, PastrySettings(), lambda _, other: {1: 40.0, 2: 90.0, 3: 20.0}[other])
+    for other in (1, 2, 3):
+        node.learn(other)
+    asked = [target for target, message in node.turn(2, Dice(1)) if isinstance(message, Probe)]
+    assert asked == [3]  # one of those for whom there is no room
+    assert node.table[8] == 1
+    for other in (2, 3):
+        node.receive(other, Probe(answer=True), Dice(1))
+    assert node.table[8] == 3
+
+
+def test_routes_in_a_network_with_latencies_are_shorter_where_tables_prefer_near_nodes() -> None:
+    mean = {}
+    for probes in (0, 2):
+        world = build_world("topics", N, events=8, probes=2, seed=2)
+        system = Scribe(world.wanted, 2, PastrySettings(probes=probes))
+        system.network.timing = Timing(jitter=0.0)
+        system.overlay.bootstrap()
+        for cycle in range(1, 25):
+            system.step(cycle)
+        tables = [list(peer.table.values()) for peer in system.layer.peers]
+        mean[probes] = np.mean([
+            system.round_trip(node, other) for node, own in enumerate(tables) for other in own
+        ])  # fmt: skip
+    assert mean[2] < 0.9 * mean[0]
