@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def run_units(
         done += len(of_seed) - len(tried)
         reasons |= scheduler.run_units(
             [_scheduled(unit) for unit in tried], folder, processes=processes, spark=spark,
-            progress=lambda ready, _, before=done: progress(before + ready, len(units)),
+            progress=partial(_go_on, progress, done, len(units)),
         )  # fmt: skip
         for unit in tried:
             _, table = read_unit(folder, unit, reasons)
@@ -55,6 +56,10 @@ def run_units(
                 unable[_pair(unit)] = table["note"][0].as_py().removeprefix("not run: ")
         done += len(tried)
     return reasons
+
+
+def _go_on(progress: Progress, before: int, total: int, done: int, _: int) -> None:
+    progress(before + done, total)
 
 
 def _pair(unit: Unit) -> tuple[str, str]:

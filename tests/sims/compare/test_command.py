@@ -11,6 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sims.cli.app import main
+from sims.compare.plan import Unit
+from sims.compare.run import run_units
+from sims.compare.table import cells, gather
 
 TINY = ["--subscribers", "80", "--events", "6", "--seeds", "2", "--processes", "1", "--choosing", "6"]
 PAGE = (Path(__file__).parents[3] / "docs" / "compare.md").read_text(encoding="utf-8")
@@ -96,3 +99,17 @@ def test_a_mistake_is_one_line(tmp_path: Path, options: list[str], message: str)
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "c" / "manifest.json").exists()
+
+
+def test_a_system_that_cannot_run_in_a_world_is_tried_with_one_seed(tmp_path: Path) -> None:
+    """Topics on a grid need a publisher that matches its event."""
+    world, size = "ranges power-law-1 publishers=others", (60, 3, 1, 60.0)
+    names = ("enclosing topic", "broker")
+    units = [Unit(world, system, seed, *size) for seed in (1, 2) for system in names]
+    seen: list[tuple[int, int]] = []
+    reasons = run_units(units, tmp_path, 1, None, lambda done, total: seen.append((done, total)))
+    assert reasons == {units[2].key: "its publishers match their events"}
+    assert {file.stem for file in tmp_path.glob("*.parquet")} == {units[k].key for k in (0, 1, 3)}
+    assert seen[-1] == (4, 4)
+    cell = cells(gather(units, tmp_path, reasons)).query("metric == 'unable'")
+    assert cell.note.tolist() == ["not run: its publishers match their events"]
