@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 
 from workloads.cli.common import progress_bars
 
@@ -15,19 +14,26 @@ Report = Callable[[int, int], None]
 
 @contextmanager
 def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool = False) -> Iterator[Report]:
-    """Print a title and draw a bar on standard error while the block runs; yields report(done, total).
+    """Print a title at the first report, and draw a bar on standard error; yields report(done, total).
 
-    Without a terminal there is no bar; with `quiet` nothing is printed. Rates as in `progress_bars`.
+    So an error that comes before any work stands alone. Without a terminal there is no bar; with `quiet`
+    nothing is printed. Rates as in `progress_bars`.
 
     Examples
     --------
     >>> with progress_bar("cycles", quiet=True) as report:
     ...     report(1, 2)
     """
-    if not quiet:
-        print(f"{title} ...", file=sys.stderr, flush=True)
+    titles = [] if quiet else [f"{title} ..."]
     with progress_bars(quiet, unit, per_step) as bars:
-        yield partial(bars, title) if bars else lambda done, total: None
+
+        def report(done: int, total: int) -> None:
+            while titles:
+                print(titles.pop(), file=sys.stderr, flush=True)
+            if bars:
+                bars(title, done, total)
+
+        yield report
 
 
 def shown(value: object) -> str:

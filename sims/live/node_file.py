@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # a node loads only what it is
     from hierarchy.camcast.community import CommunityEvent
     from hierarchy.live import Community, Process
     from hierarchy.shared.live import SharedNode
+    from hierarchy.topics import TopicTree
 
 Address = tuple[str, int]
 Show = Callable[[dict[str, Any]], None]
@@ -175,6 +176,14 @@ class TopicFile(NodeFile):
 
     membership: Literal["unstructured", "semi-structured", "structured"] = "unstructured"
 
+    def __post_init__(self) -> None:
+        """Find what is wrong before the node listens."""
+        from hierarchy.live.topic_graph import check_topic
+
+        super().__post_init__()
+        for what in self.subscribe:
+            check_topic(what)
+
     def node(self) -> Process:
         """Return the process."""
         from hierarchy.live import Process
@@ -214,12 +223,27 @@ class SharedFile(NodeFile):
     topics: tuple[str, ...] = ()
     attributes: int = 1
 
+    def __post_init__(self) -> None:
+        """Find what is wrong before the node listens."""
+        super().__post_init__()
+        for what in self.subscribe:
+            if what.startswith("."):
+                self.tree().number(what)
+            else:
+                Descriptor.of(0, *ranges(what))
+
+    def tree(self) -> TopicTree:
+        """Return the tree of all topics."""
+        from hierarchy.topics import TopicTree
+
+        return TopicTree.from_paths(self.topics)
+
     def node(self) -> SharedNode:
         """Return the node."""
         from hierarchy.shared.live import SharedNode
-        from hierarchy.topics import NestedRanges, TopicTree
+        from hierarchy.topics import NestedRanges
 
-        return SharedNode(NestedRanges(TopicTree.from_paths(self.topics)), self.attributes, **self.options())
+        return SharedNode(NestedRanges(self.tree()), self.attributes, **self.options())
 
     async def enter(self, node: SharedNode, what: str, show: Show) -> None:
         """Subscribe to a topic, or to ranges."""

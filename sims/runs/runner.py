@@ -134,12 +134,14 @@ def run_experiment(
         checkpoint.unlink(missing_ok=True)
     is_continued = resumed and checkpoint.exists()
     simulation = _simulation(experiment, prepared, out)
-    if not is_continued:
-        simulation.overlay.bootstrap()
     writer = RunWriter.resume(out, experiment.cycles) if resumed else RunWriter.create(
         out, kind="run", name=name, seed=seed, cycles=experiment.cycles, replace=overwrite
     )  # fmt: skip
     with writer:
+        if progress is not None:
+            progress(0, experiment.cycles)
+        if not is_continued:
+            simulation.overlay.bootstrap()
         writer.write_settings(experiment.to_toml())
         _note_interests(writer, prepared.wanted)
         if is_continued:
@@ -173,6 +175,8 @@ def _run_events(
         out, kind="run", name=name, seed=seed, cycles=experiment.cycles, replace=replaced
     )
     with writer:
+        if progress is not None:
+            progress(0, experiment.cycles)
         writer.write_settings(experiment.to_toml())
         writer.note(f"{len(driven.lows)} live peers under virtual time, {experiment.cycles} cycles")
         report = None if progress is None else (lambda cycle: progress(cycle, experiment.cycles))

@@ -8,7 +8,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -63,6 +63,7 @@ class _Output(_Path):
 OUT_FILE = _Output(path_type=Path, dir_okay=False)
 OUT_FOLDER = _Output(path_type=Path, file_okay=False)
 FILE = _Path(path_type=Path, dir_okay=False)
+EXISTING_FILE = _Path(path_type=Path, exists=True, dir_okay=False)
 FOLDER = _Path(path_type=Path, file_okay=False)
 PLACE = _Path(path_type=Path)  # a file or a folder
 TABLE = _Path(path_type=Path, exists=True)  # a file, or a folder of files
@@ -183,16 +184,15 @@ class Where:
 
     @contextmanager
     def started(self, what: str, quiet: bool = False) -> Iterator[SparkSession]:
-        """Yield a Spark session; say in one line what it does, and show the progress of its stages."""
+        """Yield a Spark session; on a terminal show that it starts, and the progress of its stages."""
         from workloads.spark.session import spark_session
         from workloads.spark.tasks import as_raised, watched
 
-        click.echo(f"Spark ({self.remote or self.master or 'this machine'}) starts: {what}", err=True)
-        with (
-            spark_session(self.master, self.memory, self.conf, self.remote) as spark,
-            progress_bars(quiet) as report,
-            watched(spark, what, report),
-        ):
+        with progress_bars(quiet) as report, ExitStack() as session:
+            if report:
+                report(f"Spark ({self.remote or self.master or 'this machine'}) starts", 0, 1)
+            spark = session.enter_context(spark_session(self.master, self.memory, self.conf, self.remote))
+            session.enter_context(watched(spark, what, report))
             try:
                 yield spark
             except (InputError, OSError):
@@ -238,6 +238,8 @@ def _settings(conf: tuple[str, ...]) -> dict[str, str]:
 def progress_bars(quiet: bool, unit: str = "", per_step: float = 1.0) -> Iterator[StageProgress | None]:
     """Show a bar per stage on standard error, with rate and time left, if it is a terminal; else yield None.
 
+    Bars are gone at the end, so that a mistake leaves nothing but its own line.
+
     The rate is in units, such as "peers", of which a step has `per_step`; without a unit no rate is shown.
     """
     if quiet or not sys.stderr.isatty():
@@ -250,7 +252,7 @@ def progress_bars(quiet: bool, unit: str = "", per_step: float = 1.0) -> Iterato
         TextColumn("{task.description:>13}"), BarColumn(), MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"), TimeRemainingColumn(),
     )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True)) as bars:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         stages: dict[str, Any] = {}
 
         def report(what: str, done: int, total: int) -> None:

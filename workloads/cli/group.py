@@ -200,7 +200,7 @@ def import_(
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("file", type=common.EXISTING_FILE)
 @common.out_option
 @common.allow_option
 @click.option("--processes", type=click.IntRange(1), help="Runs at the same time.  [default: one per core]")

@@ -182,6 +182,8 @@ class Rows:
         return found
 
     def _refusal(self, failure: Exception) -> InputError:
+        if isinstance(failure, UnicodeError):
+            return InputError(f"{self.what}: expected text in {self.form.encoding}; --encoding names another")
         text = next(iter(str(failure).splitlines()), type(failure).__name__)
         # Arrow's message begins with the name of the file.
         reason = text.rpartition(f"{self.what}': ")[2]

@@ -94,7 +94,7 @@ class Document:
             text = path.read_text(encoding="utf-8-sig")  # some editors put a mark before the text
             data = tomllib.loads(text)
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
-            raise InputError(f"{path}: {failure}") from None
+            raise InputError(f"{path}: {getattr(failure, 'strerror', None) or failure}") from None
         for change in changes:
             try:
                 override(data, change.key, change.value)

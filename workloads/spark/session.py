@@ -166,4 +166,5 @@ def _connected(remote: str, conf: Mapping[str, str]) -> Iterator[SparkSession]:
 
 
 def _first_line(failure: Exception) -> str:
-    return next(iter(str(failure).splitlines()), type(failure).__name__)
+    lines = [line for line in str(failure).splitlines() if not line.startswith("An error occurred while")]
+    return next(iter(lines), type(failure).__name__).removeprefix(": ")

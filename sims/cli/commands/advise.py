@@ -11,14 +11,14 @@ from pathlib import Path
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import FOLDER, json_option, print_json
+from workloads.cli.common import EXISTING_FILE, OUT_FOLDER, json_option, print_json
 from workloads.cli.own_tables import OwnTable, table_options
 
 SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 @click.command()
-@click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("data", type=EXISTING_FILE)
 @click.option(
     "--events", "published", metavar="FILE", help="Table of events; drawn from the interests if none."
 )
@@ -33,7 +33,7 @@ SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
     "--publish", type=click.IntRange(10), default=1000, show_default=True, help="Events to publish."
 )
 @click.option("--seed", type=click.IntRange(0), default=1, help="The first of two seeds.")
-@click.option("--out", type=FOLDER, default=Path("out/advice"), help="Folder to write to.")
+@click.option("--out", type=OUT_FOLDER, default=Path("out/advice"), help="Folder to write to.")
 @table_options
 @json_option
 def command(
@@ -66,13 +66,11 @@ def command(
 
     per_second = _per_second(rate)
     found = infer(data, None if published is None else Path(published))
-    if own.columns:
+    inferred = not own.columns
+    if not inferred:
         own = replace(own, events=own.events or published)
     else:
         own = replace(found.own, types=own.types, form=own.form)
-        click.echo("\n".join(found.lines), err=as_json)
-    if own.events is None:
-        click.echo("events: none are given, they are drawn from the interests", err=as_json)
     described = own.described(data)
     world = f"ranges {described} bits={fitting_bits(str(described), subscribers, seed)}"
     plan = Plan(
@@ -80,6 +78,10 @@ def command(
         network=network_text(network_named("log-normal")), brief=True,
     )  # fmt: skip
     plan.check()
+    if inferred:
+        click.echo("\n".join(found.lines), err=as_json)
+    if own.events is None:
+        click.echo("events: none are given, they are drawn from the interests", err=as_json)
     with (
         RunWriter.create(out, kind="compare", name="advice", seed=seed, replace=True) as writer,
         progress_bar(f"{len(plan.units())} units", "units", quiet=as_json) as progress,

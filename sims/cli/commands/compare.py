@@ -11,6 +11,7 @@ import click
 
 from sub2sub.errors import InputError
 from workloads.cli.common import (
+    EXISTING_FILE,
     OUT_FOLDER,
     NumberRange,
     Where,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("mine", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("mine", required=False, type=EXISTING_FILE)
 @click.option(
     "--world", type=click.Choice(["usual", "topics", "ranges", "between", "all"]),
     help="Which interests: topics, ranges of one and of three attributes, the family between, or all of "

@@ -11,7 +11,14 @@ import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
-from workloads.cli.common import FILE, OUT_FOLDER, allow_option, json_option, print_json, print_result
+from workloads.cli.common import (
+    EXISTING_FILE,
+    OUT_FOLDER,
+    allow_option,
+    json_option,
+    print_json,
+    print_result,
+)
 from workloads.cli.own_tables import OwnTable, table_options
 
 if TYPE_CHECKING:
@@ -36,7 +43,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     metavar="KEY=VALUE",
     help="Change a setting, such as layers.ring.cap=20.",
 )
-@click.option("--table", type=FILE, help="Subscriptions: a table of your own, every row of it.")
+@click.option("--table", type=EXISTING_FILE, help="Subscriptions: a table of your own, every row of it.")
 @table_options
 @click.option("--out", type=OUT_FOLDER, metavar="DIR", help="Folder to write to.  [default: runs/NAME]")
 @click.option("--seed", type=click.IntRange(0), help="Run with this seed instead of those in the file.")
