@@ -41,20 +41,18 @@ def shown(value: object) -> str:
 
     Examples
     --------
-    >>> shown([0.123456, 3]), shown({"a": 1234567.0}), shown("never")
-    ('0.1235, 3', 'a 1,234,567', 'never')
+    >>> shown([0.123456, 3]), shown({"a": 1234567.0, "b": [1, 2.5]}), shown("never")
+    ('0.1235, 3', 'a: 1,234,567; b: 1, 2.5', 'never')
     >>> shown([1.0, 0.99996, 0.9999999, 1.00003])
     '1, 0.99996, 0.9999999, 1.00003'
     """
     if isinstance(value, float):
         return _number(value)
     if isinstance(value, list | tuple):
-        return ", ".join(shown(item) for item in value)
+        return ", ".join(f"({shown(item)})" if isinstance(item, list) else shown(item) for item in value)
     if isinstance(value, dict):
-        inner = (
-            f"({shown(item)})" if isinstance(item, dict | list) else shown(item) for item in value.values()
-        )
-        return ", ".join(f"{key} {text}" for key, text in zip(value, inner, strict=True))
+        inner = [f"({shown(item)})" if isinstance(item, dict) else shown(item) for item in value.values()]
+        return "; ".join(f"{key}: {text}" for key, text in zip(value, inner, strict=True))
     return str(value)
 
 

@@ -70,9 +70,10 @@ def reproduction(id: str, path: Path, module: ModuleType) -> Reproduction:
     def charts(tables: Tables) -> Sheet | Mapping[str, Sheet]:
         given = own.get("charts", "charts")
         if isinstance(given, list):
-            found = [chart for panel in given for chart in panels(panel, tables, module)]
+            drawn = own.get("draw", {})  # what the charts of this id have beside those of every id
+            found = [chart for panel in given for chart in panels({**panel, **drawn}, tables, module)]
             return Sheet(found, min(own.get("columns", 0), len(found)), own.get("note", ""))
-        sheet: Sheet | Mapping[str, Sheet] = getattr(module, given)(tables, **own.get("draw", {}))
+        sheet: Sheet | Mapping[str, Sheet] = getattr(module, given)(tables)
         return sheet
 
     def plan(quick: bool, seed: int) -> Plan:

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sims.cli.console import shown
 from sims.reproduce.claims import read_claims
 from sims.reproduce.described import described
 from sims.reproduce.registry import PAPERS, by_paper, files, module_of, titles
@@ -215,21 +216,3 @@ def _about(module: str) -> str:
     """The docstring of a module, its headings as bold words."""
     text = inspect.getdoc(importlib.import_module(module)) or ""
     return re.sub(r"^(\w[\w ]*)\n-{3,}$", r"**\1**\n", text, flags=re.MULTILINE) + "\n"
-
-
-def shown(value: Any) -> str:
-    """A value as a person reads it in a table.
-
-    Examples
-    --------
-    >>> shown({"least": 0.123456, "all": [1, 2.5]})
-    'least: 0.12346; all: 1, 2.5'
-    """
-    if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.5g}"
-    if isinstance(value, list):
-        return ", ".join(f"({shown(item)})" if isinstance(item, list) else shown(item) for item in value)
-    if isinstance(value, dict):
-        inner = [f"({shown(item)})" if isinstance(item, dict) else shown(item) for item in value.values()]
-        return "; ".join(f"{key}: {text}" for key, text in zip(value, inner, strict=True))
-    return str(value)

@@ -81,14 +81,3 @@ def revoke(name: str, folder: Path, as_json: bool) -> None:
 
     path = Authority.open(folder).revoke(name)
     print_result(as_json, {"file": str(path)}, f"{path}: copy it into the folders of all other members")
-
-
-@ca.command("list")
-@in_folder
-@json_option
-def list_members(folder: Path, as_json: bool) -> None:
-    """List the members, and until when their certificates last."""
-    from sub2sub.live.authority import Authority
-
-    members = {name: f"{until:%Y-%m-%d}" for name, until in Authority.open(folder).members().items()}
-    print_result(as_json, members, *(f"{name}  {until}" for name, until in members.items()))

@@ -56,7 +56,6 @@ from sims.reproduce.claims import Claims, claim, in_words, last_cycle, rounded, 
 from sims.reproduce.reproduction import Tables
 from sims.runs.runner import start
 from workloads import named
-from workloads.charts.chart import Chart, Sheet, curves
 
 PUBLISHED, EXTENDED = "as published", "extended"
 FIVE_TIMES, UNTOLD = "extended, sent five times at most", "extended, nobody told"
@@ -212,18 +211,3 @@ def judge_change(tables: Tables) -> Claims:
         yield worst_seed("missed", missed, level=level)
         most_spam = {f: max(run.spam.max() for run in seen.runs(f, level)) for f in (UNTOLD, EXTENDED)}
         yield claim("most_spam", rounded(most_spam), level=level)
-
-
-def charts(tables: Tables, label: str) -> Sheet:
-    """Complete rings and hit ratio over time, both forms; a label for each level."""
-    rows = tables["faults"]
-    found = [
-        Chart(
-            f"{name}, {form}", "cycles after the fault", f"{name} (%)",
-            curves(rows[rows.form == form], "cycle", column, "level", label=label, over="seeds", times=100),
-            bottom=-3, top=103,
-        )
-        for column, name in (("rings", "complete rings"), ("hit_ratio", "hit ratio"))
-        for form in (PUBLISHED, EXTENDED)
-    ]  # fmt: skip
-    return Sheet(found, columns=2)
