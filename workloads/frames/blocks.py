@@ -8,6 +8,7 @@ each pair is one call of a kernel. A join, because Spark Connect has no broadcas
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,6 +71,16 @@ def each_row(batches: Batches) -> Iterator[dict[str, pa.Scalar]]:
     for batch in batches:
         for number in range(batch.num_rows):
             yield {name: batch.column(name)[number] for name in batch.schema.names}
+
+
+def grouped(batches: Batches, key: str) -> Iterator[tuple[Any, Iterator[dict[str, pa.Scalar]]]]:
+    """The rows that follow one another with the same key."""
+    yield from groupby(each_row(batches), lambda found: found[key].as_py())
+
+
+def by(frame: DataFrame, key: str, *then: str) -> DataFrame:
+    """The same rows, those with the same key one after another in the same task, in the order of others."""
+    return frame.repartition(key).sortWithinPartitions(key, *then)
 
 
 def matrix(table: pa.Table, columns: Sequence[str]) -> Floats:

@@ -1,126 +1,169 @@
 """Load of each subscriber: on how many rings it is, and how many distinct successors it has on them.
 
-Links are divided among tasks by subscriber, as blocks: moving an array costs ten times as much as moving its
-bytes, and rows a hundred times. A task counts the links of one share of the subscribers at a time.
+There may be a thousand times as many links as subscribers, so links never leave the task that finds them. An
+arc (`workloads.frames.rings`) has all links of its subscribers but those out of it: at most one for each
+event. These are found from the ends of all arcs, and each goes back to the arc in which it begins.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from sub2sub.plain_numba import jitted
+from workloads.arrays import Floats, Integers
 from workloads.frames import blocks
 from workloads.frames.blocks import Batches
+from workloads.frames.rings import arcs, paired
+from workloads.match.bitmaps import Bitmaps
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SHARE_BITS = 6  # links are divided into 64 shares, by the subscriber's hash
-_PART = 2**14  # links that are counted at a time, about: their tables fit into a processor's cache
-_MIX = 0x9E3779B97F4A7C15  # Fibonacci hashing, as subscribers may be consecutive numbers
-_OTHER = 0xC2B2AE3D27D4EB4F
+_EVENTS = 2**12  # whose links are listed at a time
+_SHARES = 16  # of the events: the arcs' ends of one share are joined at a time
+_ALL = 2**31  # events are one block
 
 
-def loads(rings: DataFrame) -> DataFrame:
-    """The load of every subscriber that is on a ring: subscriber long, rings long, successors long."""
+def loads(subscriptions: DataFrame, events: DataFrame) -> DataFrame:
+    """The load of every subscriber that is on a ring: subscriber long, rings long, successors long.
 
-    def divide(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            ring = batch.column(batch.schema.get_field_index("ring"))
-            members = ring.flatten().to_numpy(zero_copy_only=False)
-            if not len(members):
-                continue
-            # Numbers of subscribers are short, as a rule, and half of the bytes are half of the costs.
-            is_short = members.min() >= 0 and members.max() < 2**31
-            members = members.astype(np.int32 if is_short else np.int64)
-            sizes = np.diff(ring.offsets.to_numpy())
-            offsets = np.cumsum(sizes)
-            successor = np.empty_like(members)
-            successor[:-1] = members[1:]
-            there = sizes > 0
-            successor[offsets[there] - 1] = members[(offsets - sizes)[there]]
-            ends, *links = divided(members, successor, 0, _SHARE_BITS)
-            table = pa.table(links, ["subscriber", "successor"])
-            for share, (start, stop) in enumerate(pairwise(ends.tolist())):
-                yield blocks.row(share=share, links=blocks.to_bytes(table.slice(start, stop - start)))
+    Parameters are as of `rings`.
+    """
+    names = blocks.attributes(subscriptions)
 
     def count(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for _, rows in groupby(blocks.each_row(batches), lambda row: row["share"].as_py()):
-            tables = [blocks.from_bytes(row["links"]) for row in rows]
-            links = pa.concat_tables(tables, promote_options="permissive")
-            # Copies, because kernels refuse Arrow's own arrays.
-            columns = list(counted(*(column.to_numpy().copy() for column in links.columns)))
-            yield pa.record_batch(columns, ["subscriber", "rings", "successors"])
+        for arc, table, points in paired(batches):
+            rows, at = blocks.boxes(table, names), blocks.matrix(points, names)
+            rings, successors, first, last = arc_loads(*rows, at)
+            subscriber = table["subscriber"].to_numpy()
+            own = pa.table([subscriber, rings, successors], ["subscriber", "rings", "successors"])
+            yield blocks.row(share=arc % _SHARES, arc=arc, block=blocks.to_bytes(own))
+            ends = pa.table([subscriber[first], last], ["first", "last"])
+            for share in range(_SHARES):
+                part = ends.take(np.arange(share, len(ends), _SHARES))
+                yield blocks.row(share=share, arc=arc, block=blocks.to_bytes(part))
 
-    shares = rings.select("ring").mapInArrow(divide, "share long, links binary")
-    in_order = shares.repartition("share").sortWithinPartitions("share")
-    return in_order.mapInArrow(count, "subscriber long, rings long, successors long")
+    def join(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for _, rows in blocks.grouped(batches, "share"):
+            ends: dict[int, pa.Table] = {}
+            for row in rows:
+                table = blocks.from_bytes(row["block"])
+                if "first" in table.column_names:
+                    ends[row["arc"].as_py()] = table
+                else:
+                    yield blocks.row(arc=row["arc"].as_py(), block=row["block"].as_py())
+            following = np.array(-1)
+            for turn in range(2):  # the last arc's successors are in the first one that has any
+                for arc in sorted(ends, reverse=True):
+                    first, last = (ends[arc][name].to_numpy() for name in ("first", "last"))
+                    there = last >= 0
+                    if turn:
+                        links = pa.table([last[there], following[there]], ["place", "successor"])
+                        yield blocks.row(arc=arc, block=blocks.to_bytes(links))
+                    following = np.where(there, first, following)
+
+    def add(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for _, rows in blocks.grouped(batches, "arc"):
+            tables = [blocks.from_bytes(row["block"]) for row in rows]
+            (own,) = (table for table in tables if "rings" in table.column_names)
+            links = pa.concat_tables(table for table in tables if "place" in table.column_names)
+            more = np.zeros(len(own), np.int64)
+            for place in links.group_by(["place", "successor"]).aggregate([])["place"].to_numpy():
+                more[place] += 1
+            there = own["rings"].to_numpy() > 0
+            columns = [own["subscriber"], own["rings"], own["successors"].to_numpy() + more]
+            table = pa.table(columns, own.column_names).filter(pa.array(there))
+            yield from table.combine_chunks().to_batches()
+
+    pairs = arcs(subscriptions, events, _ALL)
+    shares = pairs.mapInArrow(count, "share long, arc long, block binary")
+    joined = blocks.by(shares, "share").mapInArrow(join, "arc long, block binary")
+    return blocks.by(joined, "arc").mapInArrow(add, "subscriber long, rings long, successors long")
+
+
+def arc_loads(lows: Floats, highs: Floats, points: Floats) -> tuple[Integers, Integers, Integers, Integers]:
+    """The loads within an arc whose boxes are in ring order.
+
+    Returns
+    -------
+    rings, successors : (n,) int64
+        On how many rings each is, and how many distinct successors it has on them in this arc.
+    first, last : (events,) int64
+        The row of the first and of the last member of each ring; -1 if there is none.
+
+    Examples
+    --------
+    >>> lows, highs = np.zeros((3, 1)), np.array([[1.0], [3.0], [3.0]])
+    >>> found = arc_loads(lows, highs, np.array([[0.5], [0.7], [2.0], [4.0]]))
+    >>> [values.tolist() for values in found]
+    [[2, 3, 3], [1, 1, 0], [0, 0, 1, -1], [2, 2, 2, -1]]
+    """
+    bitmaps = Bitmaps(lows, highs, points)
+    rings, successors = np.zeros((2, len(lows)), np.int64)
+    first, last = np.full((2, len(points)), -1, np.int64)
+    rows = np.arange(len(lows), dtype=np.int32)
+    for chunk in bitmaps.chunks(backwards=True):
+        own = rows[chunk.rows]
+        starts, targets = np.zeros(len(own) + 1, np.int64), rows[:0]
+        for start in range(0, len(points), _EVENTS):
+            some = slice(start, start + _EVENTS)
+            found = bitmaps.members(chunk, rows, some)
+            ends = first[some], last[some]
+            starts, targets = _linked(*found, own[0], len(rows), *ends, rings[chunk.rows], starts, targets)
+        successors[chunk.rows] = np.diff(starts)
+    return rings, successors, bitmaps.unsorted(first), bitmaps.unsorted(last)
 
 
 @jitted
-def divided(subscriber, successor, before, bits):
-    """Links sorted by some bits of the subscriber's hash, after `before` others.
+def _linked(counts, members, base, size, first, last, rings, starts, targets):
+    """Add the links of some rings to the distinct ones of a chunk, as the places of successors by owner.
 
-    Returns the first link of each of the 2^bits parts and the number of links, subscribers, successors.
+    `first` has the first member of each ring in later chunks, and gets that in this one.
     """
-    ends = np.zeros((1 << bits) + 1, np.int64)
-    if not bits:
-        ends[1] = subscriber.shape[0]
-        return ends, subscriber, successor
-    left, right = np.uint64(before), np.uint64(64 - bits)
-    for number in subscriber:
-        ends[1 + np.int64(((np.uint64(number) * np.uint64(_MIX)) << left) >> right)] += 1
-    ends = np.cumsum(ends)
-    place = ends.copy()
-    subscribers, successors = np.empty_like(subscriber), np.empty_like(successor)
-    for row in range(subscriber.shape[0]):
-        part = np.int64(((np.uint64(subscriber[row]) * np.uint64(_MIX)) << left) >> right)
-        subscribers[place[part]], successors[place[part]] = subscriber[row], successor[row]
-        place[part] += 1
-    return ends, subscribers, successors
-
-
-@jitted
-def counted(subscriber, successor):
-    """The distinct subscribers of links, the number of links of each, and of its distinct successors.
-
-    Two hash tables with open addressing for each part of the links: of subscribers, and of pairs.
-    """
-    bits = 0
-    while _PART << bits < subscriber.shape[0]:
-        bits += 1
-    ends, subscriber, successor = divided(subscriber, successor, _SHARE_BITS, bits)
-    names, links = np.empty(subscriber.shape[0], np.int64), np.zeros(subscriber.shape[0], np.int64)
-    different = np.zeros(subscriber.shape[0], np.int64)
-    known = 0
-    for part in range(1 << bits):
-        size = 1
-        while (1 << size) < 2 * (ends[part + 1] - ends[part]):
-            size += 1
-        mask, left, right = (1 << size) - 1, np.uint64(_SHARE_BITS + bits), np.uint64(64 - size)
-        owners, pairs = np.full(1 << size, -1, np.int64), np.full(1 << size, -1, np.int64)
-        for row in range(ends[part], ends[part + 1]):
-            hashed = np.uint64(subscriber[row]) * np.uint64(_MIX)
-            at = np.int64((hashed << left) >> right)
-            while owners[at] >= 0 and names[owners[at]] != subscriber[row]:
-                at = (at + 1) & mask
-            if owners[at] < 0:
-                owners[at] = known
-                names[known] = subscriber[row]
-                known += 1
-            owner = owners[at]
-            links[owner] += 1
-            at = np.int64(((hashed ^ np.uint64(successor[row])) * np.uint64(_OTHER)) >> right)
-            while pairs[at] >= 0 and (
-                subscriber[pairs[at]] != subscriber[row] or successor[pairs[at]] != successor[row]
-            ):
-                at = (at + 1) & mask
-            if pairs[at] < 0:
-                pairs[at] = row
-                different[owner] += 1
-    return names[:known].copy(), links[:known].copy(), different[:known].copy()
+    owners = rings.shape[0]
+    place = np.zeros(owners + 1, np.int64)
+    for member in members:
+        place[member - base + 1] += 1
+    for owner in range(owners):
+        rings[owner] += place[owner + 1]
+        place[owner + 1] += place[owner] + starts[owner + 1] - starts[owner]
+    begin, longer = place.copy(), np.empty(place[owners], np.int32)
+    for owner in range(owners):
+        for k in range(starts[owner], starts[owner + 1]):
+            longer[place[owner]] = targets[k]
+            place[owner] += 1
+    k = 0
+    for event in range(counts.shape[0]):
+        end = k + counts[event]
+        if k == end:
+            continue
+        start = members[k]
+        while k + 1 < end:
+            owner = members[k] - base
+            longer[place[owner]] = members[k + 1]
+            place[owner] += 1
+            k += 1
+        owner = members[k] - base
+        if first[event] < 0:
+            last[event] = members[k]
+        else:
+            longer[place[owner]] = first[event]
+            place[owner] += 1
+        first[event] = start
+        k += 1
+    # Each target of an owner once.
+    seen = np.full(size, -1, np.int32)
+    distinct, kept = np.zeros(owners + 1, np.int64), 0
+    for owner in range(owners):
+        for k in range(begin[owner], place[owner]):
+            target = longer[k]
+            if seen[target] != owner:
+                seen[target] = owner
+                longer[kept] = target
+                kept += 1
+        distinct[owner + 1] = kept
+    return distinct, longer[:kept].copy()

@@ -44,14 +44,9 @@ def rings(subscriptions: DataFrame, events: DataFrame) -> DataFrame:
     from pyspark.sql import functions as f
 
     names, most = blocks.attributes(subscriptions), _MEMBERS
-    arc = f.shiftright("ring_id", 63 - _ARC_BITS).alias("arc")
-    shuffled = blocks.ranges(subscriptions, "ring_id").select(arc, "*").repartition("arc")
-    packed = shuffled.mapInArrow(_pack, "arc long, boxes binary")
-    pairs = packed.crossJoin(f.broadcast(blocks.tiles(events, names, _EVENTS)))
 
     def part(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for pair in blocks.each_row(batches):
-            table, points = blocks.from_bytes(pair["boxes"]), blocks.from_bytes(pair["points"])
+        for arc, table, points in paired(batches):
             lows, highs = blocks.boxes(table, names)
             subscriber = table["subscriber"].to_numpy().copy()
             at, event = blocks.matrix(points, names), points["event"].to_numpy()
@@ -60,30 +55,54 @@ def rings(subscriptions: DataFrame, events: DataFrame) -> DataFrame:
                 there = sizes > 0
                 offsets = np.append(0, np.cumsum(sizes[there])).astype(np.int32)
                 parts = pa.ListArray.from_arrays(offsets, members)
-                arcs = np.full(len(parts), pair["arc"].as_py(), np.int64)
-                yield pa.record_batch([event[some][there], arcs, parts], ["event", "arc", "part"])
+                numbers = np.full(len(parts), arc, np.int64)
+                yield pa.record_batch([event[some][there], numbers, parts], ["event", "arc", "part"])
 
-    parts = pairs.mapInArrow(part, "event long, arc long, part array<long>")
+    parts = arcs(subscriptions, events, _EVENTS).mapInArrow(part, "event long, arc long, part array<long>")
     in_order = f.sort_array(f.collect_list(f.struct("arc", "part")))
     found = parts.groupBy("event").agg(in_order.alias("parts"))
     return found.select("event", f.flatten("parts.part").alias("ring"))
 
 
-def _pack(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """The arcs of a partition, each as a block in ring order."""
-    held = list(batches)
-    if not held:
-        return
-    table = pa.Table.from_batches(held)
+def arcs(subscriptions: DataFrame, events: DataFrame, most: int) -> DataFrame:
+    """Blocks of subscriptions by arc, followed by the events in blocks of `most`, for `paired`."""
+    from pyspark.sql import functions as f
+
+    def split(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for table in blocks.gathered(batches, blocks.ROWS):
+            arc = table["ring_id"].to_numpy() >> (63 - _ARC_BITS)
+            ordered, ends = table.take(np.argsort(arc)), np.cumsum(np.bincount(arc)).tolist()
+            for number, (start, end) in enumerate(itertools.pairwise([0, *ends])):
+                if start < end:
+                    part = blocks.to_bytes(ordered.slice(start, end - start))
+                    yield blocks.row(arc=number, is_tile=False, block=part)
+
+    schema = "arc long, is_tile boolean, block binary"
+    parts = blocks.ranges(subscriptions, "ring_id").mapInArrow(split, schema)
+    every = f.explode(f.lit(list(range(2**_ARC_BITS))).cast("array<long>"))
+    tiles = blocks.tiles(events, blocks.attributes(subscriptions), most)
+    return blocks.by(parts.unionAll(tiles.select(every, f.lit(True), "points")), "arc", "is_tile")
+
+
+def paired(batches: Batches) -> Iterator[tuple[int, pa.Table, pa.Table]]:
+    """Each arc's number and subscriptions in ring order, with each block of events."""
+    for arc, rows in blocks.grouped(batches, "arc"):
+        parts: list[pa.Table] = []
+        ordered = None
+        for row in rows:
+            if not row["is_tile"].as_py():
+                parts.append(blocks.from_bytes(row["block"]))
+            elif parts:
+                ordered = ordered or _in_ring_order(pa.concat_tables(parts))
+                yield arc, ordered, blocks.from_bytes(row["block"])
+
+
+def _in_ring_order(table: pa.Table) -> pa.Table:
     ring_id, subscriber = (table[name].to_numpy() for name in ("ring_id", "subscriber"))
     order = np.argsort(ring_id)
     if (np.diff(ring_id[order]) == 0).any():
         order = np.lexsort((subscriber, ring_id))
-    table = table.take(order)
-    arc = table["arc"].to_numpy()
-    cuts = np.flatnonzero(np.diff(arc)) + 1
-    for first, last in itertools.pairwise([0, *cuts.tolist(), len(arc)]):
-        yield blocks.row(arc=int(arc[first]), boxes=blocks.to_bytes(table.slice(first, last - first)))
+    return table.take(order)
 
 
 def _slices(lows: Floats, highs: Floats, points: Floats, most: int) -> Iterator[slice]:

@@ -3,7 +3,7 @@
     DIR/subscriptions   DIR/events   DIR/topics   DIR/churn     by `generate` or `import`
     DIR/rejected                                                rows that `import` could not use
     DIR/matches   DIR/rings                                     by `match`
-    DIR/loads                                                   by `stats`, after `match --rings`
+    DIR/loads                                                   by `stats`
 
 Columns are those of `workloads.frames`. There is no other file: the type and the axis of an attribute X are
 in the metadata of the column X_low, the spec and the seed in that of `subscriber`. Spark writes and

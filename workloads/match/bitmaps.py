@@ -13,7 +13,8 @@ events * subscriptions / 64, for wide ranges and narrow ones.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,13 @@ _SAMPLE = 8192
 Slots = NDArray[np.int16]
 Number = TypeVar("Number", bound=np.signedinteger[Any])
 Flips = tuple[Floats, NDArray[np.int16], Integers]
+
+
+class Chunk(NamedTuple):
+    """Some boxes, and their index."""
+
+    rows: slice
+    flips: Flips
 
 
 def cut(lows: Floats, highs: Floats) -> Floats:
@@ -101,61 +109,62 @@ class Bitmaps:
         self._order = np.argsort(points[:, 0], kind="stable")
         self._points = np.ascontiguousarray(points[self._order], np.float64)
         self._slots = place(self._cuts, self._points)
+        self._space = 0  # for members of a chunk
 
-    def _chunk(self, start: int) -> Flips:
-        return flips(self._cuts, self.lows[start : start + CHUNK], self.highs[start : start + CHUNK])
-
-    def _starts(self) -> range:
-        return range(0, len(self.lows), CHUNK)
+    def chunks(self, backwards: bool = False) -> Iterator[Chunk]:
+        """The boxes in chunks of CHUNK, each with its index."""
+        starts = range(0, len(self.lows), CHUNK)
+        for start in reversed(starts) if backwards else starts:
+            rows = slice(start, start + CHUNK)
+            yield Chunk(rows, flips(self._cuts, self.lows[rows], self.highs[rows]))
 
     def _visit(
-        self,
-        chunk: Flips,
-        events: Integers | slice = slice(None),
-        names: Names = _NONE,
-        members: Names = _NONE,
+        self, chunk: Chunk, events: Integers | slice, names: Names = _NONE, members: Names = _NONE
     ) -> Integers:
         """How many boxes of a chunk contain each of these events, in this order; see `visit_chunk`."""
         points, slots = self._points[events], self._slots[events]
         counts = np.zeros(len(points), np.int64)
-        visit_chunk(*chunk, points, slots, counts, names, members)
+        visit_chunk(*chunk.flips, points, slots, counts, names, members)
         return counts
 
     def count(self, enough: int | None = None) -> Integers:
         """How many boxes contain each event; with `enough`, counting stops at this number or above."""
         counts = np.zeros(len(self._points), np.int64)
         going: slice | Integers = slice(None)
-        for start in self._starts():
-            counts[going] += self._visit(self._chunk(start), going)
+        for chunk in self.chunks():
+            counts[going] += self._visit(chunk, going)
             if enough is not None:
                 going = np.flatnonzero(counts < enough)
                 if not len(going):
                     break
-        return self._unsorted(counts)
+        return self.unsorted(counts)
+
+    def members(self, chunk: Chunk, names: Names, events: slice = slice(None)) -> tuple[Integers, Names]:
+        """How many boxes of a chunk contain each of these events, and their names, event after event.
+
+        Events are in the order in which they are visited, see `unsorted`.
+        """
+        while True:
+            space = np.empty(self._space, names.dtype)
+            counts = self._visit(chunk, events, names[chunk.rows], space)
+            if (needed := int(counts.sum())) <= len(space):
+                return counts, space[:needed]
+            self._space = needed * 9 // 8  # chunks are like each other, so for most of them this is enough
 
     def list(self, names: Names) -> tuple[Integers, Names]:
         """How many boxes contain each event, and their names in rising order of boxes, event after event."""
-        starts = self._starts()
-        counts = np.empty((len(starts), len(self._points)), np.int16)
-        listed, used = names[:0], 0
-        for number, start in enumerate(starts):
-            chunk, own = self._chunk(start), names[start : start + CHUNK]
-            while True:
-                counts[number] = found = self._visit(chunk, names=own, members=listed[used:])
-                needed = used + int(found.sum())
-                if needed <= len(listed):
-                    break
-                # Space for the remaining chunks as well, if they are like those so far.
-                longer = np.empty(needed * len(starts) // (number + 1) * 9 // 8 + 1, names.dtype)
-                longer[:used] = listed[:used]
-                listed = longer
-            used = needed
-        members = np.empty(used, names.dtype)
-        sizes = self._unsorted(counts.sum(axis=0, dtype=np.int64))
+        found = [self.members(chunk, names) for chunk in self.chunks()]
+        counts = np.array([of_chunk for of_chunk, _ in found], np.int64).reshape(
+            len(found), len(self._points)
+        )
+        sizes = self.unsorted(counts.sum(axis=0))
+        members = np.empty(int(sizes.sum()), names.dtype)
+        listed = np.concatenate([names[:0], *(of_chunk for _, of_chunk in found)])
         put_together(listed, counts, (np.cumsum(sizes) - sizes)[self._order], members)
         return sizes, members
 
-    def _unsorted(self, values: NDArray[Number]) -> NDArray[Number]:
+    def unsorted(self, values: NDArray[Number]) -> NDArray[Number]:
+        """Values of events in the order in which they are visited, in the order in which they were given."""
         result = np.empty_like(values)
         result[self._order] = values
         return result

@@ -1,5 +1,6 @@
 """The process that Spark forks Python workers from: it loads what they need, once for all of them."""
 
+import gc
 import importlib
 
 import numpy as np
@@ -17,9 +18,10 @@ def warm() -> None:
     bitmaps.count()
     bitmaps.list(subscribers)
     loads = importlib.import_module("workloads.frames.loads")  # of its name there is a function, too
-    loads.counted(*loads.divided(*[subscribers.astype(np.int32)] * 2, 0, 1)[1:])
+    loads.arc_loads(ends, ends + 1, ends)
 
 
 if __name__ == "__main__":
     warm()
+    gc.freeze()  # workers collect garbage after each task, and would look through numba every time
     manager()

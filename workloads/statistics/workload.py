@@ -1,6 +1,6 @@
 """Statistics of a workload: ring lengths, widths, interest, overlaps, links, loads, topics, regions.
 
-Ring lengths come from the counts, and loads from the rings, that `sub2sub workload match` wrote. Spark
+Ring lengths come from the counts that `sub2sub workload match` wrote. Spark
 reduces all rows to distributions; this process sees tables of ordinary size only. The number of regions S_m
 (Sub-2-Sub, Section 3) grows as (2n)^d if subscriptions overlap: they are computed only if they fit into
 memory.
@@ -105,8 +105,8 @@ def describe(saved: Saved, peers: int = 100, megabytes: int = 256) -> tuple[Tabl
         summarise(f"{name} per peer", saved.spark.createDataFrame(tables["peers"]), name)
     if (topics := saved.read("topics")) is not None:
         tables["topics"] = topic_table(subscriptions, events, topics.toArrow().sort_by("topic"))
-    if (rings := saved.read("rings")) is not None:
-        written = saved.write("loads", loads(rings))
+    if events is not None and published:
+        written = saved.write("loads", loads(subscriptions, events))
         every = subscriptions.select("subscriber").join(written, "subscriber", "left").fillna(0)
         tables["ring-loads"] = histogram(every, "rings", "rings", "subscribers")
         for name in ("rings", "successors"):
@@ -127,7 +127,7 @@ def describe(saved: Saved, peers: int = 100, megabytes: int = 256) -> tuple[Tabl
 def write_statistics(saved: Saved, out: Path, peers: int = 100, megabytes: int = 256) -> Path:
     """Write the statistics of a workload to a folder: Parquet tables, `statistics.md`, figures, a manifest.
 
-    The loads of subscribers are included if rings have been listed. `megabytes` limits the memory for the
+    `megabytes` limits the memory for the
     regions; 0 leaves them out.
     """
     from workloads.statistics.figures import draw_workload

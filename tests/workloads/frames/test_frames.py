@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import itertools
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -20,6 +19,7 @@ from sub2sub.geometry.matching import match
 from workloads import frames
 from workloads.frames import blocks
 from workloads.generate.rows import BLOCK, ring_ids
+from workloads.match import bitmaps
 from workloads.match.bitmaps import count_matches
 
 loads = importlib.import_module("workloads.frames.loads")  # the module; in `frames` it is the function
@@ -108,7 +108,9 @@ def test_rings_do_not_depend_on_how_they_are_cut(
     rng = np.random.default_rng(5)
     lows = np.append(np.full(30, 0.4), rng.random(20))
     ids = np.where(np.arange(50) < 20, 5, rng.integers(0, 2**63 - 1, 50))
-    wanted = pa.table({"subscriber": 7 * np.arange(50), "ring_id": ids, "x_low": lows, "x_high": lows + 0.15})
+    wanted = pa.table(
+        {"subscriber": 7 * np.arange(50) - 70, "ring_id": ids, "x_low": lows, "x_high": lows + 0.15}
+    )
     at = np.array([0.5, 0.5, 0.45, 0.01, 2.0, 0.7, 0.8])
     published = pa.table({"event": np.arange(7) + 100, "x": at})
     one, two = spark.createDataFrame(wanted).repartition(4), spark.createDataFrame(published)
@@ -117,51 +119,53 @@ def test_rings_do_not_depend_on_how_they_are_cut(
     for event, x in zip(range(100, 107), at, strict=True):
         inside = np.flatnonzero((lows <= x) & (x <= lows + 0.15))
         if len(inside):
-            expected[event] = (7 * inside[np.lexsort((inside, ids[inside]))]).tolist()
+            expected[event] = (7 * inside[np.lexsort((inside, ids[inside]))] - 70).tolist()
     assert dict(zip(table["event"].to_pylist(), table["ring"].to_pylist(), strict=True)) == expected
     counts = rows(frames.match_counts(one, two), "event")["matches"].to_pylist()
     assert counts == [len(expected.get(event, [])) for event in range(100, 107)]
+    assert loads_in(frames.loads(one, two)) == load_of(expected.values())
     none = one.where("x_low > 5")
     assert frames.match_counts(none, two).where("matches = 0").count() == 7
-    assert frames.rings(none, two).count() == 0
+    assert frames.rings(none, two).count() == frames.loads(none, two).count() == 0
 
 
-def test_loads_count_rings_and_distinct_successors(listed: Any) -> None:
-    links = frames.ring_links(listed).toPandas()
-    expected = links.groupby("subscriber")["successor"].agg(["size", "nunique"])
-    table = rows(frames.loads(listed.repartition(5)), "subscriber")
-    assert table["subscriber"].to_pylist() == expected.index.tolist()
-    assert table["rings"].to_pylist() == expected["size"].tolist()
-    assert table["successors"].to_pylist() == expected["nunique"].tolist()
+def load_of(rings: Iterable[list[int]]) -> dict[int, tuple[int, int]]:
+    """Rings and distinct successors of each subscriber, counted one after the other."""
+    on: dict[int, list[int]] = {}
+    for ring in rings:
+        for place, member in enumerate(ring):
+            on.setdefault(member, []).append(ring[(place + 1) % len(ring)])
+    return {member: (len(found), len({*found})) for member, found in sorted(on.items())}
 
 
-def test_numbers_of_subscribers_may_be_short_here_and_long_there(spark: Any) -> None:
-    rings = [[5, 7], [5, 2**40, 7], [], [-1], [5, 7, 2**40]]
-    frame = spark.createDataFrame(
-        pa.table({"event": range(5), "ring": pa.array(rings, pa.list_(pa.int64()))})
-    )
-    table = rows(frames.loads(frame.repartition(5)), "subscriber").to_pydict()
-    expected = {"subscriber": [-1, 5, 7, 2**40], "rings": [1, 3, 3, 2], "successors": [1, 2, 2, 2]}
-    assert table == expected
+def loads_in(frame: Any) -> dict[int, tuple[int, int]]:
+    found = rows(frame, "subscriber").to_pydict()
+    return dict(zip(found["subscriber"], zip(found["rings"], found["successors"], strict=True), strict=True))
 
 
-@pytest.mark.parametrize("kind", [np.int32, np.int64])
-def test_kernels_count_links_of_any_number_as_pandas_does(kind: Any) -> None:
-    dice = np.random.default_rng(9)
-    for links in (0, 1, 2**14 + 1, 2**17):
-        subscriber, successor = dice.integers(0, 3000, (2, links)).astype(kind)
-        ends, *divided = loads.divided(subscriber, successor, 0, 3)
-        assert sorted(zip(*divided, strict=True)) == sorted(zip(subscriber, successor, strict=True))
-        whole = set(divided[0].tolist())
-        parts = [set(divided[0][start:stop].tolist()) for start, stop in itertools.pairwise(ends.tolist())]
-        assert sum(map(len, parts)) == len(whole)
-        frame = pd.DataFrame({"subscriber": subscriber, "successor": successor})
-        expected = frame.groupby("subscriber")["successor"].agg(["size", "nunique"])
-        names, sizes, different = loads.counted(subscriber, successor)
-        order = np.argsort(names)
-        assert names[order].tolist() == expected.index.tolist()
-        assert sizes[order].tolist() == expected["size"].tolist()
-        assert different[order].tolist() == expected["nunique"].tolist()
+def test_loads_count_rings_and_distinct_successors(wanted: Any, published: Any, listed: Any) -> None:
+    expected = load_of(listed.toArrow()["ring"].to_pylist())
+    assert loads_in(frames.loads(wanted.repartition(5), published)) == expected
+
+
+@pytest.mark.parametrize(("size", "events"), [(64, 7), (8192, 7), (64, 4096)])
+def test_loads_of_an_arc_do_not_depend_on_how_it_is_cut(
+    monkeypatch: pytest.MonkeyPatch, size: int, events: int
+) -> None:
+    monkeypatch.setattr(bitmaps, "CHUNK", size)
+    monkeypatch.setattr(loads, "_EVENTS", events)
+    (lows, highs), points = SPEC.subscriptions(300, 8), SPEC.candidates(8, 0, 100)
+    points[40:60] = points[0]  # links that are there again and again
+    points[60] = 9.0  # nobody's
+    rings, successors, first, last = loads.arc_loads(lows, highs, points)
+    on: list[list[int]] = [[] for _ in lows]
+    for event, point in enumerate(points):
+        inside = np.flatnonzero(((lows <= point) & (point <= highs)).all(axis=1)).tolist()
+        assert [first[event], last[event]] == ([inside[0], inside[-1]] if inside else [-1, -1])
+        for own, successor in zip(inside, [*inside[1:], -1], strict=False):
+            on[own].append(successor)
+    assert rings.tolist() == [len(found) for found in on]
+    assert successors.tolist() == [len({*found} - {-1}) for found in on]
 
 
 def test_a_peers_links_are_those_ring_selection_keeps_of_everybody(
@@ -197,10 +201,10 @@ def test_early_looks_choose_what_a_look_at_everybody_does(monkeypatch: pytest.Mo
     assert all(np.array_equal(*both) for both in zip(*found.values(), strict=True))
 
 
-def test_statistics_are_those_of_the_lengths(wanted: Any, published: Any, listed: Any) -> None:
+def test_statistics_are_those_of_the_lengths(wanted: Any, published: Any) -> None:
     counts = frames.match_counts(wanted, published)
     sizes = counts.toArrow()["matches"].to_numpy()
-    found = frames.ring_statistics(counts, frames.loads(listed)).toArrow().to_pylist()
+    found = frames.ring_statistics(counts, frames.loads(wanted, published)).toArrow().to_pylist()
     assert [row["quantity"] for row in found] == [
         "ring length", "rings per subscriber", "successors per subscriber"
     ]  # fmt: skip
