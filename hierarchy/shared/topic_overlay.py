@@ -3,8 +3,8 @@
 If a change moves the ranges of topics, subscriptions follow as changed subscriptions do: the peer of the old
 range leaves, and one of the new range joins on the same host. All ranges are of one layout at any time,
 whose number is `TopicOverlay.layout`; an event is published in one layout. A peer that has joined misses
-events until others know it: mostly for one cycle; in an overlay of a handful of peers, of which half have
-changed at once, for up to ten (`OverlaySettings.patience`).
+events until others know it: mostly for one cycle; if all change at once, until gossip has built the overlay
+anew.
 """
 
 from __future__ import annotations
@@ -62,9 +62,13 @@ class Delivery:
     why: str = ""
 
     def __repr__(self) -> str:
-        """One line."""
-        names = (", ".join(side) or "nobody" for side in (self.received, self.missed))
-        return "<{} by {}: received by {}; missed by {}>".format(self.topic, self.route, *names)
+        """One line, with the first ten names."""
+        more = (f" and {len(side) - 10} more" * (len(side) > 10) for side in (self.received, self.missed))
+        received, missed = (
+            (", ".join(side[:10]) or "nobody") + rest
+            for side, rest in zip((self.received, self.missed), more, strict=True)
+        )
+        return f"<{self.topic} by {self.route}: received by {received}; missed by {missed}>"
 
 
 class TopicOverlay:
@@ -91,6 +95,11 @@ class TopicOverlay:
         given = settings or SharedSettings(axes=topics.space.axes if topics.attributes else ())
         self.shared = SharedOverlay(population, given, seed, topics=self.topics.nested, space=topics.space)
         self.shared.bootstrap()
+
+    def __repr__(self) -> str:
+        """One line."""
+        peers, topics = int(self.shared.population.present.sum()), len(self.topics.nested.tree)
+        return f"<TopicOverlay of {topics} topics, {peers} ranges, after {self.shared.cycle} cycles>"
 
     def run(self, cycles: int) -> TopicOverlay:
         """Run more cycles; returns the overlay itself."""
@@ -200,56 +209,48 @@ class TopicOverlay:
         return boxes
 
     def _follow(self) -> None:
-        """Let peers leave whose boxes nobody wants any more, and others join; first on half of the hosts.
-
-        So there are always peers of the other half that newcomers can turn to.
-        """
-        wanted = self._wanted()
-        for half in (0, 1):
-            lows, highs = self.shared.population.ranges()
-            held: dict[int, dict[Box, int]] = {}
-            for peer in np.flatnonzero(self.shared.population.present).tolist():
-                box = tuple(lows[peer].tolist()), tuple(highs[peer].tolist())
-                held.setdefault(int(self.shared.population.host[peer]), {})[box] = peer
-            hosts = [host for host in sorted({*wanted, *held}) if host % 2 == half]
-            old = [p for h in hosts for box, p in held.get(h, {}).items() if box not in wanted.get(h, ())]
-            new = [(h, box) for h in hosts for box in sorted(wanted.get(h, set()) - held.get(h, {}).keys())]
-            self._replace(np.array(old, np.int64), new)
-
-    def _replace(self, old: NDArray[np.int64], new: list[tuple[int, Box]]) -> None:
-        """Let peers leave for good, and others join on these hosts; each in the place of one on its host."""
-        overlay, population, cycle = self.shared, self.shared.population, self.shared.cycle
-        moved = make_room(overlay, len(new))
+        """Let peers leave for good whose boxes nobody wants any more, and others join."""
+        overlay, population, wanted = self.shared, self.shared.population, self._wanted()
+        lows, highs = population.ranges()
+        held: dict[int, dict[Box, int]] = {}
+        for peer in np.flatnonzero(population.present).tolist():
+            box = tuple(lows[peer].tolist()), tuple(highs[peer].tolist())
+            held.setdefault(int(population.host[peer]), {})[box] = peer
+        leaving = [p for h, boxes in held.items() for box, p in boxes.items() if box not in wanted.get(h, ())]
+        new = [(h, box) for h in sorted(wanted) for box in sorted(wanted[h] - held.get(h, {}).keys())]
+        moved, old = make_room(overlay, len(new)), np.array(leaving, np.int64)
         old = old if moved is None else moved.peers(old)
         key = cycle_key(overlay.seed, STREAM, int(population.row.max()))
         dormant = np.flatnonzero(population.dormant)
         newcomers = np.sort(dormant[np.argsort(draws(key, dormant, 0))[: len(new)]])
-        among = np.setdiff1d(np.flatnonzero(overlay.network.alive == 1), old)
+        staying = np.setdiff1d(np.flatnonzero(overlay.network.alive == 1), old)
         if new:
-            hosts = np.array([host for host, _ in new])
             lows, highs = (np.array([box[side] for _, box in new]) for side in (0, 1))
-            population.activate(newcomers, lows, highs, hosts)
-            overlay.admit(newcomers, self._contacts(newcomers, among, key), cycle)
-            pairs = _pairs(population.host, old, newcomers)
+            population.activate(newcomers, lows, highs, np.array([host for host, _ in new]))
+            overlay.admit(newcomers, self._contacts(newcomers, staying, key), overlay.cycle)
+        pairs = _pairs(population.host, old, newcomers)
         overlay.network.alive[old] = 0
         population.retire(old)
-        if new and pairs:
+        if pairs:
             overlay.change(*(np.array(side, np.int64) for side in zip(*pairs, strict=True)))
 
     def _contacts(
-        self, newcomers: NDArray[np.int64], among: NDArray[np.int64], key: np.uint64
+        self, newcomers: NDArray[np.int64], staying: NDArray[np.int64], key: np.uint64
     ) -> NDArray[np.int64]:
-        """A peer for each newcomer to join by: one on its own host, if one is there, else a random one.
+        """A peer for each newcomer to join by: one that stays, on its own host if there is one.
 
-        Peers that have joined just now know nobody yet, and are asked only if there are no others.
+        Peers that have joined just now know nobody yet, and are asked only if there are no others. If nobody
+        stays, each newcomer joins by one of those before it, so that all are in one overlay.
         """
-        settled = among[self.shared.tables.since[among] < self.shared.cycle]
-        among = settled if settled.size else among
-        if not among.size:
-            raise InputError("topics: expected a live peer that newcomers can join by, found none")
+        settled = staying[self.shared.tables.since[staying] < self.shared.cycle]
+        known = settled if settled.size else staying
+        drawn, order = draws(key, newcomers, 1), np.arange(len(newcomers))
+        if not known.size:
+            before = (drawn % np.maximum(order, 1).astype(np.uint64)).astype(np.int64)
+            return np.where(order > 0, newcomers[before], -1)
         host = self.shared.population.host
-        at_home = dict(zip(host[among].tolist(), among.tolist(), strict=True))
-        chosen = among[(draws(key, newcomers, 1) % np.uint64(among.size)).astype(np.int64)]
+        at_home = dict(zip(host[known].tolist(), known.tolist(), strict=True))
+        chosen = known[(drawn % np.uint64(known.size)).astype(np.int64)]
         found = zip(host[newcomers].tolist(), chosen.tolist(), strict=True)
         return np.array([at_home.get(own, other) for own, other in found], np.int64)
 

@@ -173,6 +173,8 @@ class Topics:
         if old is None or not old:
             raise InputError(f"topic: expected a topic that was given by a path, got {topic!r}")
         above = old[:-1] if under is None else levels_of(under)
+        if name is not None and (not isinstance(name, str) or not name or {*name} & {*"./+#*>"}):
+            raise InputError(f"name: expected one level of a path, got {name!r}")
         new = (*above, old[-1] if name is None else name)
         if new in self._numbers or above not in self._numbers:
             raise InputError(f"topic: expected a free place below a topic that is there, got {new!r}")
@@ -189,6 +191,7 @@ class Topics:
                 names[levels] = its
             elif new is not None:
                 names[new + levels[len(old) :]] = its
+                self.nested.tree.rename(its, "/" + "/".join(new + levels[len(old) :]))
         self._numbers = names
         if new is not None:
             self._labels[number] = new[-1]

@@ -324,6 +324,14 @@ class TopicTree:
         self._children[p].append(t)
         self.changes += 1
 
+    def rename(self, topic: str | int, name: str) -> None:
+        """Give a topic another name; those above and below it stay."""
+        t = self.number(topic)
+        if name in self._number:
+            raise InputError(f"name: topic {name!r} is there already, expected a new name")
+        del self._number[self.name(t)]
+        self._names[t], self._number[name] = name, t
+
     def remove(self, topic: str | int) -> None:
         """Remove a topic without subtopics. Its number is not used again."""
         t = self.number(topic)

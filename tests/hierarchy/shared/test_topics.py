@@ -165,6 +165,39 @@ def takes(overlay: TopicOverlay, name: str) -> bool:
     return any((c := s.conditions.get("price", (0, 100)))[0] <= 50 <= c[1] for s in own)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_nobody_misses_an_event_a_cycle_after_topics_moved(seed) -> None:
+    """Newcomers joined by peers that left in the same change, and knew nobody for ten cycles."""
+    overlay = crowd(seed=seed, size=80).overlay(seed=seed).run(25)
+    overlay.rename_topic("news", "press")
+    overlay.move_topic("sport.soccer", "press")
+    overlay.run(1)
+    for topic in ("sport", "press.soccer", "press.soccer.cup", "press.world"):
+        assert overlay.publish(topic, price=50).missed == ()
+
+
+def test_all_are_in_one_overlay_after_all_ranges_moved() -> None:
+    overlay = crowd(seed=1, size=80).overlay(seed=1).run(25)
+    nested = overlay.topics.nested
+    nested._free[0] = nested._high[0]  # the root has no room for another topic
+    overlay.add_topic("new")
+    overlay.run(25)
+    for topic in TOPICS:
+        assert overlay.publish(topic, price=50).missed == ()
+
+
+def test_a_renamed_topic_leaves_its_name_to_others() -> None:
+    overlay = crowd(seed=3, size=40).overlay(seed=3).run(25)
+    overlay.rename_topic("sport.soccer", "football")
+    overlay.publish("sport.soccer.new", price=50)
+    overlay.run(2)
+    assert set(overlay.publish("sport.soccer.new", price=50).received) == wanting(overlay, "sport.soccer.new")
+    assert "sport.football.cup" not in overlay.topics.nested.tree
+    assert {"/sport/football/cup", "/sport/soccer/new"} <= {
+        overlay.topics.nested.tree.name(topic) for topic in overlay.topics.nested.tree
+    }
+
+
 def test_unsubscribing_ends_deliveries_and_subscribing_starts_them() -> None:
     overlay = crowd(seed=8, size=40).overlay(seed=8).run(25)
     overlay.subscribe("news", by="newcomer")
@@ -188,6 +221,7 @@ def test_unsubscribing_ends_deliveries_and_subscribing_starts_them() -> None:
         (lambda t: t.overlay(), "expected one or more subscriptions before an overlay starts"),
         (lambda t: t.number("b"), "topic: expected a topic that is there, got 'b'"),
         (lambda t: t.move("a", name="a"), "expected a free place"),
+        (lambda t: t.move("a", name="b/c"), "name: expected one level of a path, got 'b/c'"),
     ],
 )
 def test_mistakes_get_one_line(wrong, message) -> None:
