@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import venv
+from email import message_from_string
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import ZipFile
 
 import pytest
 from packaging.requirements import Requirement
@@ -23,6 +26,7 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 INSTALLED = re.findall(r"^    pip install \"?sub2sub-overlays(?:\[(.*)\])?", README, re.MULTILINE)
+RELATIVE = r"\]\((?!https?:)"
 FENCE = r"```{}\n(.*?)```"
 PROGRAMS = re.findall(FENCE.format("python") + r"\n\n" + FENCE.format("text"), README, re.DOTALL)
 COMMANDS = re.findall(r"\n\n((?:    sub2sub [^\n]*\n)+)\n" + FENCE.format("text"), README, re.DOTALL)
@@ -63,7 +67,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for package in ("sub2sub", "hierarchy", "workloads", "sims"):
         shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
     subprocess.run([*pip, "-w", str(made), str(source)], check=True)
@@ -123,6 +127,32 @@ def test_a_program_of_the_readme_prints_what_it_shows(
 ) -> None:
     printed = installed[""].run("python", "-c", code)
     assert _is_shown(shown, printed), printed
+
+
+def test_the_registry_page_has_no_link_that_leads_nowhere(wheel: Path) -> None:
+    with ZipFile(wheel) as packed:
+        (name,) = (name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
+        page = message_from_string(packed.read(name).decode())
+    text = str(page.get_payload())
+    assert page["Description-Content-Type"] == "text/markdown"
+    assert "## Five minutes" in text
+    assert re.findall(RELATIVE, text) == []
+    assert len(page.get_all("Classifier") or ()) > 5
+    assert page["Keywords"]
+    assert page["Author"]
+
+
+def test_the_registry_page_leads_into_the_repository_only_if_its_address_is_known() -> None:
+    registry_page = runpy.run_path(str(ROOT / "setup.py"))["registry_page"]
+    alone = registry_page(README, None)
+    assert not re.findall(r"!\[|" + RELATIVE, alone)
+    assert "one readable class" in alone
+    text = registry_page(README, "https://example.org/them/theirs/")
+    links = re.findall(r"\]\(https://example.org/them/theirs/(blob|raw)/HEAD/([^)#]+)", text)
+    assert len(links) == len(re.findall(RELATIVE, README)) > 20
+    assert all((ROOT / path).exists() for _, path in links)
+    assert {path for kind, path in links if kind == "raw"} == {"docs/ring.webp", "docs/frontier.png"}
+    assert not re.findall(RELATIVE, text)
 
 
 def test_every_program_of_the_readme_shows_its_output() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import FILE, OUT_FOLDER, allow_option
+from workloads.cli.common import EXISTING_FILE, OUT_FOLDER, allow_option
 from workloads.cli.own_tables import OwnTable, table_options
 
 LOOPBACK = "127.0.0.1"
@@ -22,7 +22,7 @@ LOOPBACK = "127.0.0.1"
 @click.option("--topics", is_flag=True, help="Interests are topics; events can be routed as CAMCAST does.")
 @click.option("--seed", type=click.IntRange(0), help="Random seed.")
 @click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a setting, as `run` does.")
-@click.option("--table", type=FILE, help="Subscriptions: a table of your own, every row of it.")
+@click.option("--table", type=EXISTING_FILE, help="Subscriptions: a table of your own, every row of it.")
 @table_options
 @click.option("--out", type=OUT_FOLDER, default=Path("lab"), help="Folder for saved experiments.")
 @allow_option
@@ -64,7 +64,6 @@ def command(
     from sims.lab.laboratory import Laboratory, experiment_for
 
     experiment = experiment_for(source, peers, topics, (*own.changes(table), *changes))
-    click.echo("preparing (a first start compiles kernels) ...", err=True)
     lab = Laboratory(experiment, seed, out)
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
