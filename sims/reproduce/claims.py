@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from workloads.files.atomic import write_text
-from workloads.statistics.intervals import interval_of_mean, interval_of_share
 
 OURS = "not in the paper; a bound of ours"
 BOUNDS = {"at_least": np.greater_equal, "above": np.greater, "at_most": np.less_equal, "below": np.less}
@@ -259,11 +258,15 @@ def intervals(samples: Any, digits: int = 4, name: str = "{}") -> dict[str, list
 
 def mean_interval(values: ArrayLike, digits: int = 4) -> list[float]:
     """Student's interval of the mean, rounded."""
+    from workloads.statistics.intervals import interval_of_mean
+
     return [round(end, digits) for end in interval_of_mean(values)]
 
 
 def share_interval(successes: float, trials: int, digits: int = 4) -> list[float]:
     """Wilson's interval of a share, rounded."""
+    from workloads.statistics.intervals import interval_of_share
+
     return [round(end, digits) for end in interval_of_share(successes, trials)]
 
 

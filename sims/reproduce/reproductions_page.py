@@ -22,8 +22,7 @@ from typing import Any
 
 from sims.cli.console import shown
 from sims.reproduce.claims import read_claims
-from sims.reproduce.described import described
-from sims.reproduce.registry import PAPERS, by_paper, files, module_of, titles
+from sims.reproduce.registry import PAPERS, by_paper, described, files, module_of, titles
 from sims.runs.folder import RunFolder, is_run_folder
 from sub2sub.errors import InputError
 from workloads.files.atomic import write_text

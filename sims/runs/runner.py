@@ -18,7 +18,6 @@ from sims.rivals import system
 from sims.rivals.base.system import System
 from sims.runs.folder import CHECKPOINT, SETTINGS, RunFolder, RunWriter, is_run_folder
 from sims.runs.memory import refuse_too_large
-from sub2sub.compiled.timing.latency import Clock, seeded
 from sub2sub.errors import InputError
 from workloads.files.checked import file_digest
 from workloads.settings.documents import changed_setting
@@ -58,6 +57,8 @@ def _prepared(experiment: Experiment, seed: int) -> System:
     """Return the system of an experiment, with its network."""
     prepared: System = system(experiment.system).prepare(experiment, seed)
     if experiment.network is not None:
+        from sub2sub.compiled.timing.latency import Clock, seeded
+
         prepared.network.timing = seeded(experiment.network, seed)
         Clock.of(prepared.network.timing, np.arange(1))  # fails now if a file cannot be read
     return prepared

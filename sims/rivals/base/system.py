@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from sub2sub.compiled.common.network import Network
 from sub2sub.compiled.common.randomness import draws
-from sub2sub.compiled.events.audience import half_open
-from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.errors import InputError
 from sub2sub.geometry.matching import Members, match_boxes
 from sub2sub.overlay.population import Population
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from sims.config.interests import Subscriptions
     from sims.engine.control import Simulated
     from sims.engine.simulation import Simulation
+    from sub2sub.compiled.events.outcome import Outcome
 
 Integers = NDArray[np.int64]
 T = TypeVar("T")
@@ -189,6 +188,8 @@ class System(ABC):
         if self._matched is None or not (
             np.array_equal(self._matched[0], boxes) and np.array_equal(self._matched[1], points)
         ):
+            from sub2sub.compiled.events.audience import half_open
+
             self._matched = boxes.copy(), points, match_boxes(*half_open(self.overlay.population), points)
         return self._matched[2]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,13 @@ from sims.engine.simulation import Simulation
 from sims.rivals.base.entrants import Compared, Knob, Look, Variant
 from sims.rivals.base.system import Integers, Publication
 from sub2sub.compiled.common.links import Links
-from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 from sub2sub.peers.descriptors import DESCRIPTOR, HEADER, LINK, NAME, RANGE
 from sub2sub.peers.settings import DisseminationSettings, OverlaySettings, PublisherSettings
+
+if TYPE_CHECKING:
+    from sub2sub.compiled.events.outcome import Outcome
 
 PLAIN = {"tries": 1, "retries": 0}  # without acknowledgements
 

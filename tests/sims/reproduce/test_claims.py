@@ -207,10 +207,10 @@ def test_a_statement_counts_once_whatever_its_readings() -> None:
     ]  # fmt: skip
 
 
-def loaded(*words: str) -> list[str]:
+def loaded(*words: str, before: str = "pass") -> list[str]:
     """Our modules that a command has loaded in a process of its own."""
     script = (
-        "import sys; from sims.cli.app import main; main(sys.argv[1:], standalone_mode=False); "
+        f"import sys; from sims.cli.app import main; {before}; main(sys.argv[1:], standalone_mode=False); "
         "ours = ('sub2sub', 'hierarchy', 'workloads', 'sims'); "
         "print(*(name for name in sys.modules if name.split('.')[0] in ours))"
     )
@@ -229,11 +229,23 @@ def test_one_id_loads_one_module_of_reproductions_and_not_the_whole_project(tmp_
         assert {names[3] for names in parted if len(names) == 4} == parts
 
 
+def test_the_longest_reproduction_of_rings_loads_no_more_than_rings_need(tmp_path: Path) -> None:
+    """With few peers: neither events nor networks, of which it has none."""
+    few = (
+        "from sims.reproduce.registry import described, files; id = 'sub2sub-fig5'; "
+        "described(files()[id])[id]['quick'] |= {'size': 100, 'seeds': 1}"
+    )
+    words = ("reproduce", "sub2sub-fig5", "--quick", "--quiet", "--out", str(tmp_path))
+    found = loaded(*words, before=few)
+    assert len(found) <= 160
+    assert "sims.reproduce.sub2sub.building" in found
+    assert "sub2sub.compiled.events.dissemination" not in found
+
+
 def test_a_run_loads_one_system_and_the_observers_it_has(tmp_path: Path) -> None:
-    """117 of these modules are the library's, for an overlay that is stepped and publishes."""
     small = ["--set", "population.size=50", "--set", "cycles=1", "--set", "workload.events=5"]
     found = loaded("run", "sub2sub-fig5", *small, "--quiet", "--out", str(tmp_path / "run"))
-    assert len(found) <= 203
+    assert len(found) <= 169
     assert {name for name in found if name.startswith("sims.rivals.papers.")} == {
         "sims.rivals.papers.sub2sub"
     }
