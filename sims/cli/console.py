@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from sub2sub.errors import InputError
 from workloads.cli.common import progress_bars
 
+SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 Report = Callable[[int, int], None]
 """Called as report(done, total)."""
 
@@ -34,6 +37,20 @@ def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool 
                 bars(title, done, total)
 
         yield report
+
+
+def per_second(rate: str) -> float:
+    """Events per second.
+
+    Examples
+    --------
+    >>> per_second("30/min")
+    0.5
+    """
+    given = re.fullmatch(r"([\d.]+)\s*/\s*(s|min|h|d)", rate)
+    if given is None or float(given[1]) <= 0:
+        raise InputError(f"--rate: expected a number of events such as 5/s, 100/min, 20/h, got {rate!r}")
+    return float(given[1]) / SECONDS[given[2]]
 
 
 def shown(value: object) -> str:

@@ -33,6 +33,10 @@ HEADLINE: dict[str, tuple[str, Callable[[float], str]]] = {
     "links": ("links.mean", "{:.0f}".format),
     "memory bytes": ("memory_bytes.mean", "{:,.0f}".format),
     "upkeep bytes": ("upkeep_bytes.mean", "{:,.0f}".format),
+    "stream: ms, median": ("stream_ms_median", "{:,.0f}".format),
+    "stream: ms, 99 %": ("stream_ms_p99", "{:,.0f}".format),
+    "goodput, kB/s": ("goodput", "{:,.0f}".format),
+    "uplink full at, events/s": ("full_rate", "{:,.0f}".format),
     "cycles to heal": ("heal_cycles", "{:.0f}".format),
 }
 

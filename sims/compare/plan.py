@@ -38,6 +38,7 @@ class Unit:
     network: str = ""
     rule: str = ""
     brief: bool = False
+    rate: float = 0.0
 
     @property
     def key(self) -> str:
@@ -119,6 +120,8 @@ class Plan:
         Which setting a system is shown with (`Rule.text`).
     brief : bool
         Whether only the faults of the rule are tried, and healing is not measured.
+    rate : float
+        Events per second of streams; 0 for events that have the network to themselves only.
     only : tuple of str
         Names of the systems that take part; all if empty.
     seconds : float
@@ -137,6 +140,7 @@ class Plan:
     network: str = ""
     rule: str = ""
     brief: bool = False
+    rate: float = 0.0
     only: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

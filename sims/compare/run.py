@@ -83,7 +83,14 @@ def measured(settings: Mapping[str, Any]) -> pa.Table:
     unit = Unit(**settings)
     size = (unit.subscribers, unit.events, unit.probes, unit.seconds, unit.choosing)
     digest, rows = measure(
-        unit.world, unit.system, unit.seed, *size, network_of(unit.network), Rule.of(unit.rule), unit.brief
+        unit.world,
+        unit.system,
+        unit.seed,
+        *size,
+        network_of(unit.network),
+        Rule.of(unit.rule),
+        unit.brief,
+        unit.rate,
     )
     return _table(rows).replace_schema_metadata({"digest": digest})
 

@@ -24,6 +24,7 @@ METRICS = (
     "ms_median", "ms_p99", "last_ms_median", "last_ms_p99", "links.mean", "links.max", "memory_bytes.mean",
     "upkeep_messages.mean", "upkeep_messages.median", "upkeep_messages.p99", "upkeep_messages.max",
     "upkeep_bytes.mean", "converge_cycles", "heal_cycles", "heal_seconds", "upkeep_bits_per_second",
+    "stream_ms_median", "stream_ms_p99", "goodput", "full_rate",
 )  # fmt: skip
 DEFAULT = "default"
 

@@ -9,7 +9,8 @@
    was chosen. More expensive settings than two that deliver are left out; settings that do not deliver are
    only in the cells of `FRONTIER`. The system as it is by default is always among the settings shown.
 3. Cells: the faults begin, the events are published, and nothing is repaired.
-4. Heal: a share of `HEAL_CRASHED` crashes, and upkeep continues. The overlay has *healed* when the hit ratio
+4. Stream, where a rate of events is given: events at random times share the uplinks of all hosts.
+5. Heal: a share of `HEAL_CRASHED` crashes, and upkeep continues. The overlay has *healed* when the hit ratio
    of probes is within `TOLERANCE` of the value before the crash. The measure is the same for all systems and
    does not use their links.
 """
@@ -28,6 +29,7 @@ from sims.compare.search import Trial, Tried, search
 from sims.compare.worlds import FAULTS, FRONTIER, HEAL_CRASHED, Fault, Rule, World, build_world
 from sims.rivals.base.catalogue import entrant
 from sims.rivals.base.entrants import Compared, Entrant, Knob, Unable
+from sims.rivals.base.system import Publication
 from sub2sub.compiled.events.outcome import Outcome
 from sub2sub.compiled.timing.latency import seeded
 from sub2sub.compiled.timing.settings import Timing
@@ -38,6 +40,9 @@ TOLERANCE, EVERY, WINDOW = 0.01, 2, 3
 USUAL = Rule()
 STARTING = 0.2  # share of a unit's time that its start may take
 RISING = 0.05  # share of the probes that reach everybody, over `SETTLED` cycles
+
+
+STREAM = 200  # events of a stream: those of the cells again and again
 
 
 class Row(NamedTuple):
@@ -75,6 +80,7 @@ def measure(
     timing: Timing | None = None,
     rule: Rule = USUAL,
     brief: bool = False,
+    rate: float = 0.0,
 ) -> tuple[str, list[Row]]:
     """All cells of one system; the fingerprint of the world it saw, and the values.
 
@@ -99,6 +105,7 @@ def measure(
         rows += _cells(
             measured, clock, rule.faults if brief else tuple(dict.fromkeys((*FAULTS, *rule.faults)))
         )
+        rows += _streams(measured, clock, rate) if rate else []
         rows += [] if brief else _heal(measured, clock)
     except Unable as reason:
         rows.append(Row("", 0.0, 0.0, "unable", np.nan, str(reason)))
@@ -222,6 +229,41 @@ def _cells(measured: Measured, clock: _Clock, faults: tuple[Fault, ...]) -> Iter
             for metric, value in of_cell(outcome, measured.peer, measured.event_size).items():
                 yield Row(str(knob), *fault, metric, value, "")
             clock.check()
+    system.fail(world.alive(Fault()), 0.0)
+
+
+def _streams(measured: Measured, clock: _Clock, rate: float) -> Iterator[Row]:
+    """What becomes of each knob when events are published at Poisson times, so many a second.
+
+    The busiest uplink is full at the rate at which its copies of the events of a second take a second.
+    """
+    world, system, fault = measured.world, measured.system, measured.rule.faults[0]
+    if not system.streams or system.network.timing is None:
+        yield _row("full_rate", np.nan, "its events do not share uplinks")
+        return
+    events, busy = np.resize(world.events, STREAM), system.network.timing.occupied
+    publishers = measured.peer[world.publishers(fault)[events]]
+    at = np.cumsum(np.random.default_rng(world.seed).exponential(1000.0 / rate, STREAM))
+    system.fail(world.alive(fault), fault.loss)
+    for place, knob in enumerate(measured.entrant.knobs):
+        asked = Publication(events, publishers, 9000 + place, record=False, at=at)
+        try:
+            found = system.spread(asked, measured.entrant.at(knob))
+        except Unable as reason:
+            yield _row("full_rate", np.nan, str(reason))
+            break
+        assert found.times is not None
+        took, until = found.times.summary(), (at + np.nan_to_num(found.times.last)).max()
+        cell = {
+            "stream_ms_median": took["ms_median"],
+            "stream_ms_p99": took["ms_p99"],
+            "stream_hit_ratio": hit_ratio(found),
+            "goodput": found.deliveries.sum() * measured.event_size / (until - at[0]),
+            "full_rate": 1000.0 * STREAM / max(busy * found.forwarded.max(), 1e-9),
+        }
+        for metric, value in cell.items():
+            yield Row(str(knob), *fault, metric, float(value), "")
+        clock.check()
     system.fail(world.alive(Fault()), 0.0)
 
 

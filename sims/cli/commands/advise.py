@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from sub2sub.errors import InputError
 from workloads.cli.common import EXISTING_FILE, OUT_FOLDER, json_option, print_json
 from workloads.cli.own_tables import OwnTable, table_options
-
-SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 @click.command()
@@ -56,7 +52,7 @@ def command(
     """
     from sims.advice.advise import able, advice
     from sims.advice.columns import infer
-    from sims.cli.console import progress_bar
+    from sims.cli.console import per_second, progress_bar
     from sims.compare.compare import compare
     from sims.compare.network import network_named, network_text
     from sims.compare.plan import Plan
@@ -64,7 +60,7 @@ def command(
     from sims.report.report import report
     from sims.runs.folder import RunWriter
 
-    per_second = _per_second(rate)
+    frequency = per_second(rate)
     found = infer(data, None if published is None else Path(published))
     inferred = not own.columns
     if not inferred:
@@ -88,7 +84,7 @@ def command(
     ):
         shutil.copy(described, out / "data.toml")
         sentences, numbers = compare(
-            plan, writer, os.cpu_count() or 1, None, progress, lambda table: advice(table, world, per_second)
+            plan, writer, os.cpu_count() or 1, None, progress, lambda table: advice(table, world, frequency)
         )
     report([out]).write(out / "index.html")
     if as_json:
@@ -96,11 +92,3 @@ def command(
         return
     click.echo(sentences[0])
     click.echo(f"written to {out}: costs in headline.md, a page in index.html, the experiment with its table")
-
-
-def _per_second(rate: str) -> float:
-    """Events per second."""
-    given = re.fullmatch(r"([\d.]+)\s*/\s*(s|min|h|d)", rate)
-    if given is None or float(given[1]) <= 0:
-        raise InputError(f"--rate: expected a number of events such as 5/s, 100/min, 20/h, got {rate!r}")
-    return float(given[1]) / SECONDS[given[2]]

@@ -87,6 +87,11 @@ if TYPE_CHECKING:
     "--cost", default="bytes_per_delivery", show_default=True, metavar="METRIC",
     help="Of which such a setting takes least, for example messages_per_delivery or last_ms_median.",
 )  # fmt: skip
+@click.option(
+    "--rate", metavar="RATE",
+    help="Also publish a stream of events, such as 5/s, that share the uplinks of all hosts; for up to about "
+    "1,000 subscribers.",
+)  # fmt: skip
 @allow_option
 @click.option("--seed", type=click.IntRange(0), default=1, help="The first of the seeds.")
 @click.option("--quick", is_flag=True, help="The smaller form: two to three minutes of processor time.")
@@ -120,6 +125,7 @@ def command(
     deliver: float,
     budget: float,
     cost: str,
+    rate: str | None,
     seed: int,
     quick: bool,
     out: Path,
@@ -142,7 +148,7 @@ def command(
       sub2sub compare --world ranges --workload uniform-2 --workload prices.parquet
       sub2sub compare --world ranges --workload orders.csv --column price=min_price,max_price
     """
-    from sims.cli.console import progress_bar
+    from sims.cli.console import per_second, progress_bar
     from sims.compare.compare import compare
     from sims.compare.network import network_named, network_text
     from sims.compare.plan import Plan, worlds_of
@@ -161,7 +167,7 @@ def command(
         worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing,
         own=(*systems, *(_variants(mine) if mine else ())),
         network=network_text(network_named(network)), only=only,
-        rule=_rule(faults, deliver, budget, cost).text(),
+        rule=_rule(faults, deliver, budget, cost).text(), rate=per_second(rate) if rate else 0.0,
     )  # fmt: skip
     if not where.asked:
         refuse_too_large_systems({unit.system for unit in plan.units()}, size)

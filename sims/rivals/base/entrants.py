@@ -104,6 +104,8 @@ class Compared(System):
     look : Look
     open_to_others : bool
         Whether a peer that does not match an event can publish it.
+    streams : bool
+        Whether its events can share uplinks (`sims.rivals.base.streams`).
     static : str
         Why its overlay cannot be stepped, if only events can be published.
     """
@@ -115,6 +117,7 @@ class Compared(System):
     variants: ClassVar[Mapping[str, Variant]] = {}
     look: ClassVar[Look] = Look()
     open_to_others: ClassVar[bool] = False
+    streams: ClassVar[bool] = False
     static: str = ""
     owner: SeveralMemberships | None = None  # whose topic engine it is, if it is one
 

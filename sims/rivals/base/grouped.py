@@ -23,6 +23,7 @@ from sims.rivals.base.entrants import Compared
 from sims.rivals.base.groups import ENTRIES, Entries, Groups, GroupStack
 from sims.rivals.base.push_tables import PushRules, PushTables, Starts, Way
 from sims.rivals.base.pushing import PushContext, push_event, scratch_for
+from sims.rivals.base.streams import spread_stream
 from sims.rivals.base.system import Integers, Publication, Truth
 from sub2sub.compiled.common.layer import Layer
 from sub2sub.compiled.common.network import Network
@@ -38,6 +39,7 @@ class Pushed(Compared):
     workload: ClassVar[type] = WorkloadSettings
     observers: ClassVar[Kinds] = {"delivery": Deliveries, "degrees": Degrees, "connectivity": Connectivity}
     overlay: GroupStack
+    streams = True
 
     def spent(self) -> tuple[Integers, Integers] | None:
         """Including requests to the rendezvous."""
@@ -57,6 +59,9 @@ class Pushed(Compared):
     ) -> Outcome:
         """Push events over tables, by default with the network and the truth of this system."""
         network, truth = network or self.network, truth or self.truth
+        if asked.at is not None:
+            each = [tables] * len(asked.events)
+            return spread_stream(each, rules, asked, starts, network, truth, asked.at, self.seed)
         context = PushContext(tables, rules, network.faults(), Clock.of(network.timing, truth.places))
         scratch = scratch_for(context, int(np.diff(starts.first.start).max(initial=1)))
         ledger = Ledger(truth, network, asked, asked.publishers)

@@ -78,6 +78,9 @@ class PushRules(NamedTuple):
         Whether a publisher pushes its event along its lazy links, too.
     refuses : bool
         Whether a member that gets an event tells its eager links at once not to push it; without a pool.
+    control : float
+        For how long a message without the event occupies an uplink, relative to one with it; messages that
+        are sent again occupy it only if this is above 0.
     """
 
     fanout: int = 0
@@ -88,6 +91,7 @@ class PushRules(NamedTuple):
     retries: int = 0
     floods: bool = False
     refuses: bool = False
+    control: float = 0.0
 
 
 class Way(NamedTuple):

@@ -219,8 +219,13 @@ def _send(context, key, scratch, what, sender, target, now):
     if what == PUSH:
         leaves = departure(clock, scratch.agenda.free, sender, target, now, 0)
         retries = np.int64(context.rules.retries)
+    elif context.rules.control > 0.0:
+        leaves = _occupy(clock, scratch.agenda.free, sender, now, context.rules.control)
     copies, came, first = repeated(faults, sender, target, own, scratch.used[sender], retries)
     scratch.used[sender] += 1
+    if context.rules.control > 0.0 and retries > 0:
+        _occupy(clock, scratch.agenda.free, sender, now, float(copies - 1))
+        _occupy(clock, scratch.agenda.free, target, now, came * context.rules.control)  # acknowledgements
     if what == PUSH:
         scratch.sent[sender] += copies
         scratch.arrived[target] += came
@@ -229,6 +234,14 @@ def _send(context, key, scratch, what, sender, target, now):
     # The time of a duplicate does not matter.
     if came > 0 and (what in (REQUEST, REFUSE) or scratch.first[target] < 0):
         _put(scratch, SOON, leaves + travel(clock, sender, target, first, own), what, sender, target)
+
+
+@kernel
+def _occupy(clock, free, member, now, messages):
+    """Let an uplink carry some more, after what waits for it; when it is free again."""
+    place = clock.place[member]
+    free[place] = max(now, free[place]) + messages * clock.occupied
+    return free[place]
 
 
 @kernel

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sims.engine.simulation import Simulation
     from sub2sub.compiled.events.outcome import Outcome
 
+Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 T = TypeVar("T")
 
@@ -50,12 +51,16 @@ class Publication(NamedTuple):
         Keeps the draws of repeated publications apart.
     record : bool
         Whether to keep who received what (`Outcome.receptions`).
+    at : (m,) float64, optional
+        Milliseconds at which each is published, where they share uplinks (`sims.rivals.base.streams`);
+        without it each has the network to itself.
     """
 
     events: Integers
     publishers: Integers
     salt: int
     record: bool
+    at: Floats | None = None
 
 
 class Truth(NamedTuple):

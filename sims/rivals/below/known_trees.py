@@ -9,7 +9,9 @@ import numpy as np
 
 from sims.rivals.base.accounts import Ledger, keys_of
 from sims.rivals.base.entrants import Compared
-from sims.rivals.base.system import Integers, Publication
+from sims.rivals.base.push_tables import PushRules, PushTables, Rows, Starts
+from sims.rivals.base.streams import spread_stream
+from sims.rivals.base.system import Floats, Integers, Publication
 from sub2sub.compiled.common.network import repeated
 from sub2sub.compiled.common.randomness import peer_key
 from sub2sub.compiled.events.outcome import Outcome
@@ -24,6 +26,7 @@ class KnownTrees(Compared):
     """A system in which an event goes down a tree that is known when it is published."""
 
     open_to_others = True
+    streams = True
 
     @abstractmethod
     def plan(self, event: int, publisher: int, settings: Any) -> Plan:
@@ -33,6 +36,8 @@ class KnownTrees(Compared):
         """Send each event down its tree."""
         truth, faults, keys = self.truth, self.network.faults(), keys_of(self.seed, asked.salt, asked.events)
         members = len(truth.host)
+        if asked.at is not None:
+            return self._stream(asked, asked.at, settings)
         traced = np.empty(members, np.int32), np.empty(members, np.int64), np.empty(members, np.int64)
         ledger = Ledger(truth, self.network, asked, asked.publishers)
         clock = Clock.of(self.network.timing, truth.places)
@@ -42,6 +47,19 @@ class KnownTrees(Compared):
             descend(nodes, parents, settings.retries, faults, keys[k], clock, agenda, traced)
             ledger.enter(k, *traced, agenda.when)
         return ledger.outcome(settings.retries > 0)
+
+    def _stream(self, asked: Publication, at: Floats, settings: Any) -> Outcome:
+        """Send events down their trees, whose nodes share their uplinks."""
+        tables = []
+        for event, publisher in zip(asked.events.tolist(), asked.publishers.tolist(), strict=True):
+            nodes, parents = self.plan(event, publisher, settings)
+            order = np.argsort(nodes[parents[1:]], kind="stable")
+            count = np.bincount(nodes[parents[1:]], minlength=len(self.truth.host))
+            links = Rows(np.append(0, np.cumsum(count)), nodes[1:][order].astype(np.int32))
+            nobody = Rows(np.zeros(len(count) + 1, np.int64), np.empty(0, np.int32))
+            tables.append(PushTables(links, nobody, nobody))
+        rules, starts = PushRules(retries=settings.retries), Starts.of(asked.publishers.tolist())
+        return spread_stream(tables, rules, asked, starts, self.network, self.truth, at, self.seed)
 
 
 @kernel

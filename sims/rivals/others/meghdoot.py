@@ -121,6 +121,7 @@ class Meghdoot(Compared):
 
     open_to_others = True
 
+    streams = False
     name = "meghdoot"
     layers = MeghdootSettings
     dissemination = Retries

@@ -22,7 +22,9 @@ from sims.config.interests import WorkloadSettings
 from sims.config.layer_entries import LAYER
 from sims.engine.simulation import Simulation
 from sims.rivals.base.entrants import Compared, Knob, Look, Variant
-from sims.rivals.base.system import Integers, Publication
+from sims.rivals.base.push_tables import PushRules, PushTables, Rows, Starts, rows
+from sims.rivals.base.streams import spread_stream
+from sims.rivals.base.system import Floats, Integers, Publication
 from sub2sub.compiled.common.links import Links
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
@@ -97,6 +99,7 @@ class Sub2Sub(RingOverlay):
     """Ring neighbours and k shortcuts."""
 
     open_to_others = True
+    streams = True
 
     name = "sub2sub"
     dissemination = DisseminationSettings
@@ -117,6 +120,8 @@ class Sub2Sub(RingOverlay):
     def spread(self, asked: Publication, settings: DisseminationSettings) -> Outcome:
         """Let each event enter at its publisher's peer, or at one that matches and that it finds."""
         points, population = self.points[asked.events], self.overlay.population
+        if asked.at is not None:
+            return self._stream(asked, asked.at, settings)
         lows, highs = (side[asked.publishers] for side in population.ranges())
         if ((lows <= points) & (points <= highs)).all():
             return self._enter(asked, asked.publishers, settings)
@@ -137,6 +142,36 @@ class Sub2Sub(RingOverlay):
             found, entry=asked.publishers, entered=np.zeros_like(found.entered), times=times,
             messages=found.messages + walks.found, control=walks.messages - walks.found + walks.steps * reply,
         )  # fmt: skip
+
+    def _stream(self, asked: Publication, at: Floats, settings: DisseminationSettings) -> Outcome:
+        """Push events along rings and shortcuts drawn beforehand; a silent neighbour is asked `tries` times.
+
+        None behind it is tried, and shortcuts are acknowledged as well: few messages with little loss.
+        """
+        rng, matches = np.random.default_rng([self.seed, asked.salt]), self.matches
+        ring, near, random = (self.overlay.kinds[name].links() for name in ("ring", "vicinity", "cyclon"))
+        nobody = Rows(np.zeros(len(self.overlay.population) + 1, np.int64), np.empty(0, np.int32))
+        tables = []
+        for event in asked.events.tolist():
+            eager: list[list[int]] = [[] for _ in range(len(self.overlay.population))]
+            wanting = np.zeros(len(eager), bool)
+            wanting[matches.of(event)] = True
+            others: dict[int, list[int]] = {}
+            for kind in (ring, near, random):
+                there = wanting[kind[0]] & wanting[kind[1]]
+                for holder, other in zip(kind[0][there].tolist(), kind[1][there].tolist(), strict=True):
+                    if kind is ring:
+                        eager[holder].append(other)
+                    others.setdefault(holder, []).append(other)
+            for holder, known in others.items():
+                # Neighbours in the order of the ring: the nearest on either side are the first and the last.
+                sides = list(dict.fromkeys([*eager[holder][:1], *eager[holder][-1:]]))
+                free = sorted(set(known) - set(sides))
+                eager[holder] = sides + rng.permutation(free)[: settings.shortcuts].tolist()
+            tables.append(PushTables(rows(eager), nobody, nobody))
+        rules = PushRules(retries=settings.tries - 1 if settings.acknowledged else 0)
+        starts = Starts.of(asked.publishers.tolist())
+        return spread_stream(tables, rules, asked, starts, self.network, self.truth, at, self.seed)
 
     def publish_tests(
         self, simulation: Simulation, settings: DisseminationSettings, record: bool = False
