@@ -22,15 +22,15 @@ from hierarchy.peers.settings import CamcastRoute, SharedSettings
 from hierarchy.shared.overlay import Route, SharedOverlay
 from hierarchy.shared.topics import TOPIC, Box, Topics
 from hierarchy.topics.filters import levels_of
-from sub2sub.compiled.common.growth import make_room
 from sub2sub.compiled.common.randomness import draws
 from sub2sub.errors import InputError
+from sub2sub.overlay.arrivals import depart, enter
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.published import Published
 from sub2sub.peers.draws import cycle_key, stream_number
 from sub2sub.peers.settings import DisseminationSettings
 
-STREAM = stream_number("topics")
+STREAM, CONTACTS = stream_number("topics"), stream_number("topics/contacts")
 
 
 @dataclass(frozen=True)
@@ -218,41 +218,18 @@ class TopicOverlay:
             held.setdefault(int(population.host[peer]), {})[box] = peer
         leaving = [p for h, boxes in held.items() for box, p in boxes.items() if box not in wanted.get(h, ())]
         new = [(h, box) for h in sorted(wanted) for box in sorted(wanted[h] - held.get(h, {}).keys())]
-        moved, old = make_room(overlay, len(new)), np.array(leaving, np.int64)
-        old = old if moved is None else moved.peers(old)
-        key = cycle_key(overlay.seed, STREAM, int(population.row.max()))
-        dormant = np.flatnonzero(population.dormant)
-        newcomers = np.sort(dormant[np.argsort(draws(key, dormant, 0))[: len(new)]])
-        staying = np.setdiff1d(np.flatnonzero(overlay.network.alive == 1), old)
+        old_rows, newcomers = population.row[leaving], np.zeros(0, np.int64)
         if new:
+            first = int(population.row.max())
+            keys = cycle_key(overlay.seed, STREAM, first), cycle_key(overlay.seed, CONTACTS, first)
             lows, highs = (np.array([box[side] for _, box in new]) for side in (0, 1))
-            population.activate(newcomers, lows, highs, np.array([host for host, _ in new]))
-            overlay.admit(newcomers, self._contacts(newcomers, staying, key), overlay.cycle)
+            hosts = np.array([host for host, _ in new])
+            newcomers = enter(overlay, keys, overlay.cycle, lows, highs, hosts, np.array(leaving, np.int64))
+        old = overlay.peers_of(old_rows)  # their numbers may have changed
         pairs = _pairs(population.host, old, newcomers)
-        overlay.network.alive[old] = 0
-        population.retire(old)
+        depart(overlay, old)
         if pairs:
             overlay.change(*(np.array(side, np.int64) for side in zip(*pairs, strict=True)))
-
-    def _contacts(
-        self, newcomers: NDArray[np.int64], staying: NDArray[np.int64], key: np.uint64
-    ) -> NDArray[np.int64]:
-        """A peer for each newcomer to join by: one that stays, on its own host if there is one.
-
-        Peers that have joined just now know nobody yet, and are asked only if there are no others. If nobody
-        stays, each newcomer joins by one of those before it, so that all are in one overlay.
-        """
-        settled = staying[self.shared.tables.since[staying] < self.shared.cycle]
-        known = settled if settled.size else staying
-        drawn, order = draws(key, newcomers, 1), np.arange(len(newcomers))
-        if not known.size:
-            before = (drawn % np.maximum(order, 1).astype(np.uint64)).astype(np.int64)
-            return np.where(order > 0, newcomers[before], -1)
-        host = self.shared.population.host
-        at_home = dict(zip(host[known].tolist(), known.tolist(), strict=True))
-        chosen = known[(drawn % np.uint64(known.size)).astype(np.int64)]
-        found = zip(host[newcomers].tolist(), chosen.tolist(), strict=True)
-        return np.array([at_home.get(own, other) for own, other in found], np.int64)
 
     def _entry(
         self, topic: str, at: NDArray[np.float64], by: str | None, by_tables: bool, prefer_members: bool

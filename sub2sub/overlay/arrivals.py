@@ -23,10 +23,15 @@ def choose(key: np.uint64, among: Peers, count: int) -> Peers:
 
 
 def _contacts(key: np.uint64, peers: Peers, among: Peers) -> Peers:
-    """Choose a random contact in `among` for each of `peers`."""
+    """Choose a random contact in `among` for each of `peers`.
+
+    If there is none, because all change at once, each joins by one before it, so all are in one overlay.
+    """
+    drawn, order = draws(key, peers, 1), np.arange(len(peers))
     if among.size == 0:
-        raise InputError("expected a live peer to contact, there is none")
-    return among[(draws(key, peers, 1) % np.uint64(among.size)).astype(np.int64)]
+        before = (drawn % np.maximum(order, 1).astype(np.uint64)).astype(np.int64)
+        return np.where(order > 0, peers[before], -1)
+    return among[(drawn % np.uint64(among.size)).astype(np.int64)]
 
 
 def enter(
@@ -53,6 +58,8 @@ def enter(
         without = moved.peers(without)
     population, alive, group = overlay.population, overlay.network.alive, overlay.network.group
     live = np.flatnonzero(alive)
+    if live.size == 0:
+        raise InputError("expected a live peer to contact, there is none")
     if hosts is None:
         hosts = int(population.host.max()) + 1 + np.arange(wanted)
     among = live if without is None else np.setdiff1d(live, without)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sub2sub import AttributeSpace, InputError, Overlay
 from sub2sub.geometry.matching import match
+from sub2sub.peers.settings import OverlaySettings
 
 EVENTS = np.linspace(0.05, 0.95, 10)[:, None]
 
@@ -191,3 +192,15 @@ def test_who_changes_joins_by_others_than_those_that_change_and_is_named_to_the_
     assert seen["hosts"][0] == seen["hosts"][1]
     assert sorted(seen["hosts"][0]) == list(range(1, 8))
     assert sorted(rows.tolist()) == list(range(8, 15))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_may_change_at_once_and_are_one_overlay_again(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    lows = rng.random((200, 2)) * 0.8
+    overlay = Overlay.of(lows, lows + 0.2, seed=seed, settings=OverlaySettings(patience=0)).run(20)
+    changed = rng.random((200, 2)) * 0.8
+    rows = overlay.resubscribe(range(200), changed, changed + 0.2)
+    published = overlay.run(15).publish(rng.random((50, 2)))
+    assert published.missed["subscription"].size == 0
+    assert set(published.received["subscription"].tolist()) <= set(rows.tolist())
