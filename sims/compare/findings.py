@@ -118,13 +118,17 @@ def world_label(world: str) -> str:
     --------
     >>> world_label("topics"), world_label("ranges power-law-3"), world_label("between 0.3")
     ('Topics', 'Ranges (power-law-3)', 'Between topics and ranges, t = 0.3')
+    >>> world_label("ranges power-law-3 hosts=4 publishers=others")
+    'Ranges (power-law-3, 4 a host, publishers do not match)'
     """
     kind, _, rest = world.partition(" ")
     if kind == "between":
         return f"Between topics and ranges, t = {rest}"
     rest, options = world_options(rest)
-    grid = f", 2^{options['bits']} values" if "bits" in options else ""
-    return kind.capitalize() + (f" ({PurePath(rest).stem}{grid})" if rest else "")
+    more = f", 2^{options['bits']} values" if "bits" in options else ""
+    more += f", {options['hosts']} a host" if "hosts" in options else ""
+    more += ", publishers do not match" if "publishers" in options else ""
+    return kind.capitalize() + (f" ({PurePath(rest).stem}{more})" if rest else "")
 
 
 def _overlap(a: pd.Series, b: pd.Series) -> bool:

@@ -23,8 +23,8 @@ def build_world(name: str, n: int, events: int, probes: int, seed: int, choosing
     """The world of that name: "topics", "topics TREE-FILE", "ranges WORKLOAD" or "between T".
 
     Options may follow: `bits=12` is the grid that ranges are rounded to, `rows=all` takes every row of a
-    folder or table, whatever n, and with `publishers=others` events on ranges come from live subscribers that
-    do not match them.
+    folder or table, whatever n, with `publishers=others` events on ranges come from live subscribers that do
+    not match them, and with `hosts=4` every subscriber is a host with four ranges.
 
     Examples
     --------
@@ -35,6 +35,8 @@ def build_world(name: str, n: int, events: int, probes: int, seed: int, choosing
     rest, options = world_options(rest)
     if options.get("rows") == "all" and is_stored(Path(rest)):
         n = 0
+    if kind != "ranges" and (options.keys() & {"publishers", "hosts"}):
+        raise InputError(f"world = {name!r}: expected publishers= and hosts= with ranges only")
     if kind == "topics" and rest and is_stored(Path(rest)) and not is_table(Path(rest)):
         return stored_topic_world(Path(rest), n, events, probes, seed, choosing)
     if kind == "topics":
@@ -42,7 +44,7 @@ def build_world(name: str, n: int, events: int, probes: int, seed: int, choosing
         return topic_world(n, events, probes, seed, paths, name, choosing)
     if kind == "ranges" and rest:
         bits = int(options.get("bits", BITS))
-        found = range_world(n, events, probes, seed, rest, bits, choosing)
+        found = range_world(n, events, probes, seed, rest, bits, choosing, int(options.get("hosts", 1)))
         return replace(found, others=True, name=name) if "publishers" in options else found
     if kind == "between" and (t := _number(rest)) is not None:
         return between_world(n, events, probes, seed, t, choosing=choosing)
@@ -67,7 +69,7 @@ def world_options(rest: str) -> tuple[str, dict[str, str]]:
     ('orders.csv', {'bits': '12', 'rows': 'all'})
     """
     words, options = rest.split(" "), {}
-    while words and re.fullmatch(r"bits=\d+|rows=all|publishers=others", words[-1]):
+    while words and re.fullmatch(r"bits=\d+|rows=all|publishers=others|hosts=[2-9]\d*", words[-1]):
         key, _, value = words.pop().partition("=")
         options[key] = value
     return " ".join(words), dict(reversed(options.items()))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sims.compare.worlds.world import Floats, World
+from sims.compare.worlds.world import Floats, Integers, World
 from sub2sub.errors import InputError
 from sub2sub.geometry.matching import match
 from workloads.spec.catalogue import resolve
@@ -38,9 +38,16 @@ def on_grid(values: Floats, low: Floats, high: Floats, bits: int) -> Floats:
 
 
 def range_world(
-    n: int, events: int, probes: int, seed: int, workload: str, bits: int = BITS, choosing: int = 0
+    n: int,
+    events: int,
+    probes: int,
+    seed: int,
+    workload: str,
+    bits: int = BITS,
+    choosing: int = 0,
+    each: int = 1,
 ) -> World:
-    """A world of n subscribers of ranges; of all rows of a folder or table if n is 0.
+    """A world of n subscribers of ranges, with so many `each`; of all rows of a table if n is 0.
 
     Parameters
     ----------
@@ -57,13 +64,19 @@ def range_world(
     """
     if not 1 <= bits <= 20:
         raise InputError(f"bits = {bits}: expected 1 to 20")
-    exact = _exact(workload, n, events + probes + choosing, seed)
+    exact = _exact(workload, n * each, events + probes + choosing, seed)
     low, high = exact.axis
     lows, highs, candidates = (
         on_grid(side, low, high, bits) for side in (exact.lows, exact.highs, exact.candidates)
     )
-    points = wanted_points(lows, highs, candidates, events + probes + choosing)
-    return World(f"ranges {Path(workload).stem}", seed, lows, highs, points, probes, bits, choosing=choosing)
+    host = np.arange(len(lows)) // each
+    points = wanted_points(lows, highs, candidates, events + probes + choosing, host)
+    name, parts = f"ranges {Path(workload).stem}", None
+    if each > 1:
+        first = np.arange(0, len(lows), each)
+        parts = lows, highs, host
+        lows, highs = np.minimum.reduceat(lows, first), np.maximum.reduceat(highs, first)
+    return World(name, seed, lows, highs, points, probes, bits, choosing=choosing, parts=parts)
 
 
 class Exact(NamedTuple):
@@ -132,8 +145,10 @@ def rounding_effect(workload: str, n: int, seed: int, bits: int = BITS, events: 
     )
 
 
-def wanted_points(lows: Floats, highs: Floats, candidates: Floats, wanted: int) -> Floats:
-    """The first `wanted` candidates with two matching subscribers or more.
+def wanted_points(
+    lows: Floats, highs: Floats, candidates: Floats, wanted: int, host: Integers | None = None
+) -> Floats:
+    """The first `wanted` candidates with two matching subscribers or more; `host` is whose each range is.
 
     Raises
     ------
@@ -143,7 +158,11 @@ def wanted_points(lows: Floats, highs: Floats, candidates: Floats, wanted: int) 
     found = candidates[:0]
     for first in range(0, len(candidates), max(wanted, 1)):  # all at once would need too much memory
         some = candidates[first : first + wanted]
-        found = np.concatenate([found, some[match(lows, highs, some).sizes() > 1]])[:wanted]
+        matched = match(lows, highs, some)
+        sizes = matched.sizes()
+        if host is not None:
+            sizes = np.array([len(np.unique(host[matched.of(event)])) for event in range(len(some))])
+        found = np.concatenate([found, some[sizes > 1]])[:wanted]
         if len(found) == wanted:
             break
     if len(found) < wanted:

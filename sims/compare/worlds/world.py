@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sims.compare.worlds.conditions import FAULTS, HEAL_CRASHED, Fault
 from sims.config.interests import Ranges, Subscriptions, Topics
+from sims.rivals.base.entrants import Holdings
 from sub2sub.compiled.common.randomness import draws
 from sub2sub.geometry.matching import Members, match
 from sub2sub.peers.draws import cycle_key, stream_number
@@ -50,6 +51,8 @@ class World(Ranges):
     choosing : int
     others : bool
         Whether events are published by subscribers that do not match them.
+    parts : lows, highs, host; optional
+        The ranges of hosts that have several each; `lows` and `highs` are the boxes around them.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class World(Ranges):
     topics: Topics | None = None
     choosing: int = 0
     others: bool = False
+    parts: tuple[Floats, Floats, Integers] | None = None
 
     @property
     def events(self) -> Integers:
@@ -88,11 +92,15 @@ class World(Ranges):
     @cached_property
     def wanted(self) -> Subscriptions:
         """What every system is given."""
+        if self.parts is not None:
+            return Holdings(self.lows, self.highs, self.points, self.bits, parts=self.parts)
         return Subscriptions(self.lows, self.highs, self.points, self.bits, self.topics)
 
     @cached_property
     def matches(self) -> Members:
         """The subscribers that match each event, crashed ones included."""
+        if isinstance(self.wanted, Holdings):
+            return self.wanted.matched
         return match(self.lows, self.highs, self.points)
 
     @cached_property
@@ -135,7 +143,7 @@ class World(Ranges):
     def digest(self) -> str:
         """Digest of everything a system receives: interests, events, publishers and crashes."""
         text = hashlib.sha256()
-        for array in (self.lows, self.highs, self.points):
+        for array in (self.lows, self.highs, self.points, *(self.parts or ())):
             text.update(np.ascontiguousarray(array).tobytes())
         if self.topics is not None:
             text.update(self.topics.ranges.bounds().tobytes())

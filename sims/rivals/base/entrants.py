@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.rivals.base.system import Integers, System, Truth
+from sims.config.interests import Subscriptions
+from sims.rivals.base.system import Floats, Integers, System, Truth
 from sub2sub.geometry.matching import Members, match
 from sub2sub.peers.descriptors import LINK
 
@@ -126,6 +128,22 @@ class Compared(System):
         """What accounting knows; of subscribers, if this is the engine of several memberships."""
         return super().truth if self.owner is None else self.owner.truth
 
+    @classmethod
+    def for_hosts(cls) -> type[Compared]:
+        """Return its form for hosts with several ranges each; refused by a system of single ones."""
+        raise Unable("not run: hosts have several subscriptions")
+
+    @property
+    def matches(self) -> Members:
+        """Which peers want each event; hosts, if these have several ranges."""
+        if not isinstance(self.wanted, Holdings):
+            return super().matches
+        if self._matched is None:
+            found = self.wanted.matched
+            peers = Members(found.offsets, self.peer_of[found.members])
+            self._matched = self.wanted.lows, self.wanted.points, peers
+        return self._matched[2]
+
     def links(self) -> dict[str, Integers]:
         """Links that each subscriber's host keeps, by kind."""
         raise NotImplementedError
@@ -196,6 +214,8 @@ class SeveralMemberships(Compared):
     def matches(self) -> Members:
         """Which subscribers want each event."""
         wanted = self.wanted
+        if isinstance(wanted, Holdings):
+            return wanted.matched
         if self._matched is None:
             self._matched = wanted.lows, wanted.points, match(wanted.lows, wanted.highs, wanted.points)
         return self._matched[2]
@@ -203,6 +223,37 @@ class SeveralMemberships(Compared):
     def on_topic(self, peers: Integers, event: int) -> NDArray[np.bool_]:
         """Which of these subscribers subscribe to an event's own topic."""
         return np.asarray(self.wanted.tree.of[peers] == self.wanted.tree.of_event[event])
+
+
+@dataclass(frozen=True)
+class Holdings(Subscriptions):
+    """Hosts with several ranges each, of which `lows` and `highs` are the boxes around all of them.
+
+    Attributes
+    ----------
+    parts : lows, highs, host
+        Closed ranges, and whose each is.
+    """
+
+    parts: tuple[Floats, Floats, Integers] | None = None
+
+    @cached_property
+    def matched(self) -> Members:
+        """The hosts that match each event, each once.
+
+        Examples
+        --------
+        >>> lows, highs = np.array([[0.0], [4.0], [1.0]]), np.array([[2.0], [6.0], [5.0]])
+        >>> parts = lows, highs, np.array([0, 0, 1])
+        >>> wanted = Holdings(lows[[0, 2]], highs[[1, 2]], np.array([[1.0], [3.0]]), parts=parts)
+        >>> wanted.matched.of(0), wanted.matched.of(1)
+        (array([0, 1]), array([1]))
+        """
+        assert self.parts is not None
+        lows, highs, host = self.parts
+        found, events = match(lows, highs, self.points), np.arange(len(self.points) + 1)
+        pairs = np.unique(np.repeat(events[:-1], found.sizes()) * self.n + host[found.members])
+        return Members(np.searchsorted(pairs, events * self.n), pairs % self.n)
 
 
 @dataclass(frozen=True)
@@ -228,8 +279,9 @@ class Entrant:
     variant: Variant
 
     def make(self, wanted: Any, seed: int) -> Compared:
-        """Build the system for some subscriptions."""
-        return self.system(wanted, seed, self.variant.layers)
+        """Build the system for some subscriptions, or for hosts with several."""
+        system = self.system.for_hosts() if isinstance(wanted, Holdings) else self.system
+        return system(wanted, seed, self.variant.layers)
 
     def at(self, knob: Mapping[str, Any]) -> Any:
         """Settings of dissemination with a knob's."""

@@ -80,6 +80,11 @@ class Grouped(Pushed):
     within: ClassVar[bool] = True  # whether first contacts are in one's group
     entered = ENTRIES  # members of a group above that a publisher sends its event to
 
+    @classmethod
+    def for_hosts(cls) -> type[Compared]:
+        """Return the same: a host is one peer, whatever it wants."""
+        return cls
+
     def build(self, layers: Any, spare: int) -> GroupStack:
         """Groups, the protocol's own layers, and contacts in other groups."""
         population = self.make_population(spare)

@@ -28,6 +28,11 @@ class KnownTrees(Compared):
     open_to_others = True
     streams = True
 
+    @classmethod
+    def for_hosts(cls) -> type[Compared]:
+        """Return the same: a host is one peer, whatever it wants."""
+        return cls
+
     @abstractmethod
     def plan(self, event: int, publisher: int, settings: Any) -> Plan:
         """The tree of one event."""

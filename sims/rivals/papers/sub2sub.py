@@ -10,7 +10,7 @@ network's `ms`, and its reply counts as so many control messages as have its byt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +21,7 @@ from sims.config.entries import LINKS, Kinds
 from sims.config.interests import WorkloadSettings
 from sims.config.layer_entries import LAYER
 from sims.engine.simulation import Simulation
-from sims.rivals.base.entrants import Compared, Knob, Look, Variant
+from sims.rivals.base.entrants import Compared, Holdings, Knob, Look, SeveralMemberships, Variant
 from sims.rivals.base.push_tables import PushRules, PushTables, Rows, Starts, rows
 from sims.rivals.base.streams import spread_stream
 from sims.rivals.base.system import Floats, Integers, Publication
@@ -75,10 +75,14 @@ class RingOverlay(Compared):
 
     def build(self, layers: OverlaySettings | None, spare: int) -> Overlay:
         """Random, proximity and ring links."""
-        wanted = self.wanted
-        population = Population.of(wanted.lows, wanted.highs, wanted.ids, spare=spare, seed=self.seed)
+        population = self.make_population(spare)
         near, above = (layers.near, layers.above) if isinstance(layers, RingLayers) else (None, ())
         return Overlay(population, layers, seed=self.seed, vicinity=near, above=above)
+
+    def make_population(self, spare: int) -> Population:
+        """A peer for each subscriber, with the ID that its workload gives it."""
+        wanted = self.wanted
+        return Population.of(wanted.lows, wanted.highs, wanted.ids, spare=spare, seed=self.seed)
 
     def entry_bytes(self, kind: str) -> int:
         """Random links are addresses; others include a box."""
@@ -93,6 +97,38 @@ class RingOverlay(Compared):
             "ring": o.ring.pool.size,
         }
         return {kind: self.by_subscriber(size.astype(np.int64)) for kind, size in sizes.items()}
+
+
+class Hosted(SeveralMemberships):
+    """Virtual peers: their hosts are the subscribers, and pass events among their own peers for nothing."""
+
+    open_to_others = False
+    streams = False
+    overlay: Overlay
+    _enter: Callable[..., Outcome]
+
+    def make_population(self, spare: int) -> Population:
+        """A peer for each range."""
+        assert isinstance(self.wanted, Holdings)
+        assert self.wanted.parts is not None
+        lows, highs, host = self.wanted.parts
+        return Population.of(lows, highs, hosts=host, spare=spare, seed=self.seed)
+
+    def spread(self, asked: Publication, settings: DisseminationSettings) -> Outcome:
+        """Let each event enter at a peer of its publisher that matches it."""
+        lows, highs = self.overlay.population.ranges()
+        host, entry = self.overlay.population.host, []
+        for own, point in zip(asked.publishers.tolist(), self.points[asked.events], strict=True):
+            matching = ((lows <= point) & (point <= highs)).all(axis=1)
+            entry.append(int(np.flatnonzero(matching & (host == own))[0]))
+        found = self._enter(asked, np.array(entry, np.int64), settings)
+        taken, received, forwarded, spammed = map(
+            self.by_subscriber, (found.taken, found.received, found.forwarded, found.spammed)
+        )
+        return replace(
+            found, entry=asked.publishers, taken=taken, received=received, forwarded=forwarded,
+            spammed=spammed,
+        )  # fmt: skip
 
 
 class Sub2Sub(RingOverlay):
@@ -142,6 +178,11 @@ class Sub2Sub(RingOverlay):
             found, entry=asked.publishers, entered=np.zeros_like(found.entered), times=times,
             messages=found.messages + walks.found, control=walks.messages - walks.found + walks.steps * reply,
         )  # fmt: skip
+
+    @classmethod
+    def for_hosts(cls) -> type[Compared]:
+        """Return rings of virtual peers, one for each range of a host (Section 3)."""
+        return type(cls.__name__, (Hosted, cls), {})
 
     def _stream(self, asked: Publication, at: Floats, settings: DisseminationSettings) -> Outcome:
         """Push events along rings and shortcuts drawn beforehand; a silent neighbour is asked `tries` times.

@@ -10,9 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sims.compare.worlds import FAULTS, Fault, build_world
+from sims.compare.unit import Measured
+from sims.compare.worlds import FAULTS, Fault, World, build_world
 from sims.compare.worlds.between import STEPS, nearest_cells
 from sims.compare.worlds.topics import read_tree
+from sims.rivals.base.catalogue import entrant
+from sims.rivals.base.entrants import Unable
 from sub2sub.errors import InputError
 
 NAMES = ("topics", "ranges power-law-1", "ranges uniform-3", "between 0.3")
@@ -124,3 +127,60 @@ def test_a_broken_tree_is_refused_with_its_line_named(tmp_path: Path) -> None:
     (tmp_path / "tree.txt").write_text(".a\nb..c\n")
     with pytest.raises(InputError, match=r"tree\.txt: topics, row 1"):
         read_tree(tmp_path / "tree.txt")
+
+
+def hosts_that_match(world: World, event: int) -> set[int]:
+    assert world.parts is not None
+    (lows, highs, host), point = world.parts, world.points[event]
+    return set(host[((lows <= point) & (point <= highs)).all(axis=1)].tolist())
+
+
+def test_a_host_with_several_ranges_counts_once_whichever_of_them_match() -> None:
+    world = build_world("ranges power-law-1 hosts=4", n=50, events=30, probes=2, seed=1)
+    assert world.parts is not None
+    assert (world.n, len(world.parts[2]), np.bincount(world.parts[2]).tolist()) == (50, 200, [4] * 50)
+    for event in world.events.tolist():
+        assert world.matches.of(event).tolist() == sorted(hosts_that_match(world, event))
+        assert world.publishers(Fault())[event] in hosts_that_match(world, event)
+    assert min(len(hosts_that_match(world, event)) for event in world.events.tolist()) >= 2
+    others = build_world("ranges power-law-1 hosts=4 publishers=others", n=50, events=30, probes=2, seed=1)
+    published = others.publishers(Fault())
+    assert all(published[event] not in hosts_that_match(others, event) for event in others.events.tolist())
+
+
+@pytest.mark.parametrize("name", ["sub2sub", "broker", "gossipsub"])
+def test_systems_deliver_an_event_once_to_each_host(name: str) -> None:
+    world = build_world("ranges power-law-1 hosts=3", n=80, events=15, probes=2, seed=1)
+    chosen = entrant(name)
+    made = chosen.make(world.wanted, 1)
+    made.overlay.bootstrap()
+    for cycle in range(1, 31):
+        made.step(cycle)
+    measured = Measured(world, made, chosen)
+    made.fail(world.alive(Fault()), 0.0)
+    found = measured.publish(world.events, Fault(), chosen.probe, salt=1)
+    owed = [len(hosts_that_match(world, event)) - 1 for event in world.events.tolist()]
+    assert found.owed.tolist() == owed
+    assert found.deliveries.tolist() == owed
+    # A host is one node: broadcast has no copies for each of its ranges, and rings pass them on at home.
+    copies = found.messages.sum() + found.local.sum() + len(world.events)
+    assert found.received[measured.peer].sum() <= copies
+    assert np.array_equal(made.links()[next(iter(made.links()))].shape, (80,))
+    with pytest.raises(Unable, match="several subscriptions"):
+        entrant("enclosing topic").make(world.wanted, 1)
+
+
+@pytest.mark.parametrize("name", ["topics hosts=3", "topics publishers=others", "between 0.3 hosts=2"])
+def test_hosts_and_other_publishers_are_refused_where_there_are_none(name: str) -> None:
+    with pytest.raises(InputError, match="ranges"):
+        build_world(name, n=50, events=5, probes=2, seed=1)
+
+
+def test_a_host_that_crashes_takes_all_its_ranges_with_it() -> None:
+    world = build_world("ranges power-law-1 hosts=3", n=80, events=15, probes=2, seed=1)
+    made = entrant("sub2sub").make(world.wanted, 1)
+    alive = world.alive(Fault(crashed=0.3))
+    made.fail(alive, 0.0)
+    host = made.overlay.population.host
+    assert np.array_equal(made.network.alive == 1, alive[host] == 1)
+    assert np.array_equal(made.by_subscriber(np.ones(240, np.int64)), np.full(80, 3))
