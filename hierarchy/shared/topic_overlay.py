@@ -85,7 +85,8 @@ class TopicOverlay:
 
     def __init__(self, topics: Topics, seed: int = 0, settings: SharedSettings | None = None) -> None:
         self.topics, self.layout = deepcopy(topics), 0
-        self.names: list[str] = list(dict.fromkeys(each.by for each in topics.subscriptions))
+        self.names: list[str] = []  # of the hosts
+        self._host: dict[str, int] = {}
         boxes = self._wanted()
         rows = [(host, box) for host in sorted(boxes) for box in sorted(boxes[host])]
         if len(rows) < 2:
@@ -163,7 +164,7 @@ class TopicOverlay:
 
     def subscribe(self, filter: str, *, by: str, subtopics: bool = True, **conditions: Any) -> None:
         """Subscribe while the overlay runs, as `Topics.subscribe` does."""
-        self._change(partial(self.topics.subscribe, filter, by=by, subtopics=subtopics, **conditions))
+        self._change(partial(self.topics.subscribe, filter, by=by, subtopics=subtopics, **conditions), by)
 
     def unsubscribe(self, filter: str, *, by: str) -> None:
         """End all subscriptions of a subscriber to this filter."""
@@ -171,7 +172,7 @@ class TopicOverlay:
         if len(kept) == len(self.topics.subscriptions):
             raise InputError(f"filter: expected a filter that {by!r} subscribes to, got {filter!r}")
         self.topics.subscriptions[:] = kept
-        self._follow()
+        self._follow(by)
 
     def add_topic(self, topic: str) -> None:
         """Add a topic, and those above it that are not there; filters include it from now on."""
@@ -189,31 +190,34 @@ class TopicOverlay:
         """Move a topic with its subtopics below another. Its subscribers stay, and filters match anew."""
         self._change(partial(self.topics.move, topic, under=under))
 
-    def _change(self, change: Callable[[], Any]) -> None:
-        """Change topics or subscriptions, and let all subscriptions follow."""
+    def _change(self, change: Callable[[], Any], by: str | None = None) -> None:
+        """Change topics, or the subscriptions of one; let all subscriptions follow that this concerns."""
         nested = self.topics.nested
-        before = nested.bounds()
+        before, changes = nested.bounds(), nested.tree.changes
         change()
         after = nested.bounds()[: len(before)]
         there = [topic for topic in range(len(before)) if topic in nested.tree]
         self.layout += bool((before[there] != after[there]).any())
-        self._follow()
+        self._follow(by if nested.tree.changes == changes else None)
 
-    def _wanted(self) -> dict[int, set[Box]]:
-        """The boxes of all subscriptions, by host."""
+    def _wanted(self, by: str | None = None) -> dict[int, set[Box]]:
+        """The boxes of all subscriptions, or of those of one subscriber, by host."""
         boxes: dict[int, set[Box]] = {}
         for wanted in self.topics.subscriptions:
-            if wanted.by not in self.names:
-                self.names.append(wanted.by)
-            boxes.setdefault(self.names.index(wanted.by), set()).update(self.topics.boxes(wanted))
+            if by in (None, wanted.by):
+                if wanted.by not in self._host:
+                    self._host[wanted.by] = len(self.names)
+                    self.names.append(wanted.by)
+                boxes.setdefault(self._host[wanted.by], set()).update(self.topics.boxes(wanted))
         return boxes
 
-    def _follow(self) -> None:
-        """Let peers leave for good whose boxes nobody wants any more, and others join."""
-        overlay, population, wanted = self.shared, self.shared.population, self._wanted()
+    def _follow(self, by: str | None = None) -> None:
+        """Let peers leave for good whose boxes nobody wants any more, and others join; by default on all hosts."""
+        overlay, population, wanted = self.shared, self.shared.population, self._wanted(by)
         lows, highs = population.ranges()
         held: dict[int, dict[Box, int]] = {}
-        for peer in np.flatnonzero(population.present).tolist():
+        mine = population.present if by is None else population.present & (population.host == self._host[by])
+        for peer in np.flatnonzero(mine).tolist():
             box = tuple(lows[peer].tolist()), tuple(highs[peer].tolist())
             held.setdefault(int(population.host[peer]), {})[box] = peer
         leaving = [p for h, boxes in held.items() for box, p in boxes.items() if box not in wanted.get(h, ())]
@@ -239,7 +243,7 @@ class TopicOverlay:
         fits = (self.shared.network.alive == 1) & np.all((lows <= at) & (at <= highs), axis=1)
         what = "subscriber that matches the event"
         if by is not None:
-            fits &= self.shared.population.host == (self.names.index(by) if by in self.names else -1)
+            fits &= self.shared.population.host == self._host.get(by, -1)
         low, high = self.topics.nested.range(self.topics.number(topic))
         members = fits & (lows[:, 0] == low) & (highs[:, 0] == high - 1) & (self.shared.topical == 1)
         if prefer_members and members.any():

@@ -43,6 +43,7 @@ class Subscription:
     topic: int | None  # the number of the topic, which it follows wherever that moves; None for wildcards
     subtopics: bool
     conditions: Mapping[str, Any]
+    ranges: Box  # of the attributes, by the conditions
 
 
 class Topics:
@@ -135,9 +136,10 @@ class Topics:
         if unknown := conditions.keys() - self.attributes.keys():
             known = ", ".join(self.attributes) or "no attributes"
             raise InputError(f"conditions: expected {known}, got {', '.join(sorted(unknown))}")
-        self.space.subscriptions([{TOPIC: 0, **conditions}])
+        lows, highs = self.space.subscriptions([{TOPIC: 0, **conditions}])
+        ranges = tuple(lows[0, 1:].tolist()), tuple(highs[0, 1:].tolist())
         topic = None if self._parsed(filter).has_wildcards else self.number(filter, add=True)
-        wanted = Subscription(by, filter, topic, subtopics, conditions)
+        wanted = Subscription(by, filter, topic, subtopics, conditions, ranges)
         self.boxes(wanted)
         self.subscriptions.append(wanted)
 
@@ -219,10 +221,8 @@ class Topics:
             ranges = [(low, high - 1) for low, high in nested.ranges(wanted.topic).tolist()]
         else:
             ranges = [(nested.point(wanted.topic),) * 2]
-        if not ranges:
-            return []
-        lows, highs = self.space.subscriptions([{TOPIC: pair, **wanted.conditions} for pair in ranges])
-        return [(tuple(low), tuple(high)) for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
+        lows, highs = wanted.ranges
+        return [((float(low), *lows), (float(high), *highs)) for low, high in ranges]
 
     def _parsed(self, text: str) -> Filter:
         return Filter((text,), None, "nats") if text in self._by_name else parse(text)
