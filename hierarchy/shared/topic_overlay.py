@@ -212,7 +212,7 @@ class TopicOverlay:
         return boxes
 
     def _follow(self, by: str | None = None) -> None:
-        """Let peers leave for good whose boxes nobody wants any more, and others join; by default on all hosts."""
+        """Let peers leave for good whose boxes nobody wants any more, and others join."""
         overlay, population, wanted = self.shared, self.shared.population, self._wanted(by)
         lows, highs = population.ranges()
         held: dict[int, dict[Box, int]] = {}
