@@ -26,7 +26,8 @@ CLOSE = 1.05  # the ratio up to which costs are called equal if their intervals 
 def findings(table: pd.DataFrame) -> list[str]:
     """A sentence for each world of topics or ranges in the table, and one for the family between."""
     family = family_in(table)
-    sentences = [_world(table, world) for world in dict.fromkeys(table.world) if not is_between(world)]
+    worlds = [world for world in dict.fromkeys(table.world) if not is_between(world)]
+    sentences = [_world(table[table.world == world], world) for world in worlds]
     return sentences + ([_between(table, family)] if len(family) > 1 else [])
 
 

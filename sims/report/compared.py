@@ -7,7 +7,6 @@ over seeds and its interval. Costs are shown at each system's working point (`si
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -53,7 +52,7 @@ def add_comparison(page: Page, source: Source) -> None:
     table = _table(source)
     if table is None:
         return
-    worlds = _worlds(table)
+    worlds = _by_world(table)
     page.heading("Costs compared")
     stresses = _stresses(table)
     selects = {
@@ -64,19 +63,17 @@ def add_comparison(page: Page, source: Source) -> None:
         f" In colour: rings, and the {COLOURED - 1} others that take the fewest bytes at working points. "
         f"Point at a line or at a name, or click it, to bring it forward with {_interval(table)}."
     )
-    fronts = {world: _front(table, world) for world in worlds}
     charts = (
-        _titled(
-            frontier_chart(table, world, *stress), world, fronts[world], "Cost against reliability", pointing
-        )
-        for world, stress in product(worlds, stresses)
+        _titled(frontier_chart(part, world, *stress), world, front, "Cost against reliability", pointing)
+        for world, (part, front) in worlds.items()
+        for stress in stresses
     )
     usual = (WORKING.loss, WORKING.crashed)
     first = stresses.index(usual) if usual in stresses else 0
     page.choices(selects, (figure_html(page, chart) for chart in charts), (0, first))
     page.finding(*_findings(source)).aside(HOW)
     page.heading("Summary")
-    page.choices({"World": selects["World"]}, (_summary(table, world) for world in worlds))
+    page.choices({"World": selects["World"]}, (_summary(part, world) for world, (part, _) in worlds.items()))
 
 
 def add_comparison_details(page: Page, source: Source) -> None:
@@ -84,15 +81,15 @@ def add_comparison_details(page: Page, source: Source) -> None:
     table = _table(source)
     if table is None:
         return
-    worlds = _worlds(table)
+    worlds = _by_world(table)
     names = [world_label(world) for world in worlds]
-    fronts = {world: _front(table, world) for world in worlds}
     with page.fold("Reliability under faults"):
-        page.choices({"World": names}, (_faults(page, table, world, fronts[world]) for world in worlds))
-    plain = [world for world in worlds if not is_between(world)]
+        page.choices({"World": names}, (_faults(page, world, *own) for world, own in worlds.items()))
+    plain = {world: own for world, own in worlds.items() if not is_between(world)}
     if plain:
         budgets = (
-            figure_html(page, _titled(budget_chart(table, world), world, fronts[world])) for world in plain
+            figure_html(page, _titled(budget_chart(part, world), world, front))
+            for world, (part, front) in plain.items()
         )
         with page.fold("All messages against the rate of events"):
             page.choices({"World": [world_label(world) for world in plain]}, budgets)
@@ -135,8 +132,10 @@ def _interval(table: pd.DataFrame) -> str:
     return "the values of both seeds" if two else "95 % intervals over seeds"
 
 
-def _worlds(table: pd.DataFrame) -> list[str]:
-    return [str(world) for world in dict.fromkeys(table.world)]
+def _by_world(table: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, list[str]]]:
+    """The cells of each world, which are found sooner in a small table, and the systems in colour there."""
+    parts = {str(world): table[table.world == world] for world in dict.fromkeys(table.world)}
+    return {world: (part, _front(part, world)) for world, part in parts.items()}
 
 
 def _stresses(table: pd.DataFrame) -> list[tuple[float, float]]:
@@ -204,6 +203,6 @@ def _titled(chart: Chart, world: str, front: list[str], what: str = "", more: st
     return replace(chart, title=title, caption=chart.caption + more, series=series)
 
 
-def _faults(page: Page, table: pd.DataFrame, world: str, front: list[str]) -> Markup:
+def _faults(page: Page, world: str, table: pd.DataFrame, front: list[str]) -> Markup:
     charts = (figure_html(page, _titled(chart, world, front)) for chart in fault_charts(table, world))
     return Markup('<div class="charts">{}</div>').format(Markup("").join(charts))
