@@ -27,6 +27,7 @@ from sub2sub.peers.settings import DisseminationSettings
 STREAM = stream_number("route choice")
 TRIES = 3  # copies of a question, or of its answer, that are sent while they are lost
 LOSSES = 3  # factor by which a count has to be too small
+STRANGER = "the publisher is no member of the topic, or not ready"
 OTHERS = 3  # members of a community that are asked, one after the other, until one answers
 
 

@@ -112,7 +112,7 @@ def _is_tighter(peer: Descriptor, tables: TablePeer) -> bool:
     return tables.topical(peer) and encloses(tables.own, peer) and not encloses(peer, tables.own)
 
 
-def _tightest_first(tables: TablePeer) -> tuple[list[Descriptor], int]:
+def tightest_first(tables: TablePeer) -> tuple[list[Descriptor], int]:
     """The entries of the super-topic table, and how many of them, in front, have the tightest range."""
     above = [link.peer for link in tables.above]
     loose = [looseness(tables.own, peer) for peer in above]
@@ -124,7 +124,7 @@ def _climb(turn: Turn, tables: TablePeer, route: CamcastRoute, copies: int, dice
     """Send an event upward, `copies` times a, to different peers that take it."""
     if not copies:
         return
-    peers, tight = _tightest_first(tables)
+    peers, tight = tightest_first(tables)
     whole = floor(copies * route.a)
     wanted, failed = whole + dice.chance(UPWARD, copies * route.a - whole), 0
     for place in range(len(peers)):
@@ -145,7 +145,7 @@ def _toss(turn: Turn, tables: TablePeer, route: CamcastRoute, size: float, dice:
     """Send an event upward by independent coins (CAMCAST, Figures 7 and 8)."""
     if dice.unit(UPWARD) >= min(1.0, route.g / size):
         return
-    peers, tight = _tightest_first(tables)
+    peers, tight = tightest_first(tables)
     p_a = min(1.0, max(route.a, route.g * route.a / size) / max(tight, 1))
     for place, peer in enumerate(peers):
         if dice.chance(UPWARD + 1 + place, p_a) and peer.id not in turn.sent:

@@ -18,7 +18,15 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.compiled.shared.layer import NestedTables
 from hierarchy.compiled.shared.points import Points
 from hierarchy.compiled.shared.routing import Tables, route_events, routing_tables
-from hierarchy.peers.route_choice import OTHERS, TRIES, Known, RouteChoice, choose_route, likely_size
+from hierarchy.peers.route_choice import (
+    OTHERS,
+    STRANGER,
+    TRIES,
+    Known,
+    RouteChoice,
+    choose_route,
+    likely_size,
+)
 from hierarchy.peers.route_choice import STREAM as ASKING
 from hierarchy.peers.settings import CamcastRoute, SharedSettings
 from hierarchy.peers.tables import EAGER
@@ -224,7 +232,7 @@ class SharedOverlay(Overlay):
         choices = []
         for point, peer in zip(found, publishers.tolist(), strict=True):
             if not ready[peer] or not self._are_members(point[None], np.array([peer]))[0]:
-                choices.append(RouteChoice(rings, "the publisher is no member of the topic, or not ready"))
+                choices.append(RouteChoice(rings, STRANGER))
                 continue
             ask = partial(self._ask_above, tables, peer, point)
             choices.append(choose_route(self._known_to(peer, tables, point, 0), ask, camcast, rings))

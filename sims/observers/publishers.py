@@ -38,7 +38,7 @@ class Publishers:
     name = "publishers"
 
     def __init__(
-        self, events: ArrayLike, view: int = 20, ring_offers: bool = True, max_steps: int = 20
+        self, events: ArrayLike, view: int = 20, ring_offers: bool = True, max_steps: int = 40
     ) -> None:
         self.events = points(events)
         self.settings = PublisherSettings(view, ring_offers, max_steps)

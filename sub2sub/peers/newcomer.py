@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sub2sub.peers.descriptors import Descriptor, Link
+from sub2sub.peers.publisher import ALIKE
 from sub2sub.peers.ring import RingPeer
 
-LEAST = 20  # peers asked, at least, as far as it hears of so many
+LEAST = 24  # peers asked, at least, as far as it hears of so many
+MOST = 40  # the same as long as it has no ring neighbour
 ASKS = 400  # peers asked in all, at most
 KNOWN = 4096  # peers that a newcomer remembers
 
@@ -54,6 +56,7 @@ class Newcomer:
         self.asked: set[int] = set()
         self.gone: set[int] = set()
         self.under_way = 0
+        self._ways: list[float] = []  # the squared distances to those asked
         self._not_considered: list[Descriptor] = []
         self._hear_of([*contacts, *(each.peer for each in ring.in_order())])
 
@@ -62,6 +65,7 @@ class Newcomer:
         peer = self._next()
         if peer is not None:
             self.asked.add(peer.id)
+            self._ways.append(self.ring.own.squared_distance(peer))
         return peer
 
     def _next(self) -> Descriptor | None:
@@ -71,10 +75,15 @@ class Newcomer:
             for each in self.ring.in_order():
                 if each.peer.id not in self.asked:
                     return each.peer
-        if len(self.asked) < LEAST:
-            waiting = (peer for id, peer in self.known.items() if id not in self.asked)
+        if len(self.asked) < (LEAST if self.ring.view else MOST):
+            waiting = (peer for id, peer in self.known.items() if id not in self.asked and self._is_new(peer))
             return min(waiting, key=self.ring.own.squared_distance, default=None)
         return None
+
+    def _is_new(self, peer: Descriptor) -> bool:
+        """Whether a peer overlaps the newcomer, or is at a distance at which few were asked."""
+        way = self.ring.own.squared_distance(peer)
+        return way < 0 or self._ways.count(way) < ALIKE
 
     def answered(self, peer: Descriptor, links: Iterable[Descriptor]) -> None:
         """Take the answer of a peer: the peers that it knows."""

@@ -19,6 +19,7 @@ from sub2sub.peers.settings import PublisherSettings
 STREAM = stream_number("publisher")
 CONTACT, REQUEST, REPLY, HAND_OVER = range(4)  # the draws of a step, counted from PER_STEP times its number
 PER_STEP = 4
+ALIKE = 3  # equally far peers, none of which matches, that a publisher keeps
 MATCH = -1.0  # nearer than anything that does not match
 
 
@@ -66,7 +67,7 @@ class Move(NamedTuple):
 class _Known:
     peer: Descriptor
     distance: float
-    asked: bool
+    asked: int  # how often; `tries` of the settings for those that answered, or do not match
 
 
 class Walk:
@@ -99,11 +100,12 @@ class Walk:
     def learn(self, peers: Iterable[Descriptor]) -> None:
         """Keep the peers nearest to the event."""
         for peer in peers:
-            self._keep(peer, asked=False)
+            self._keep(peer, asked=0)
 
     def next(self) -> Move | None:
         """What to do next; None after the last step."""
-        nearest = min((each for each in self._known if not each.asked), key=_distance, default=None)
+        waiting = (each for each in self._known if each.asked < self.settings.tries)
+        nearest = min(waiting, key=_distance, default=None)
         hand_over = nearest is not None and nearest.distance == MATCH
         same_step = hand_over and self._just_answered
         self._just_answered = False
@@ -113,20 +115,23 @@ class Walk:
             self.steps += 1
         if nearest is None:
             return Move(None, hand_over=False)
-        nearest.asked = True
+        nearest.asked = nearest.asked + 1 if hand_over else self.settings.tries
         return Move(nearest.peer, hand_over)
 
     def answered(self, peer: Descriptor, offers: Iterable[Descriptor]) -> None:
         """Learn the subscription of a peer that was asked, and the links that it offers."""
         self._just_answered = True
-        self._keep(peer, asked=not peer.matches(self.point))
+        self._keep(peer, asked=0 if peer.matches(self.point) else self.settings.tries)
         self.learn(offers)
 
-    def _keep(self, peer: Descriptor, asked: bool) -> None:
+    def _keep(self, peer: Descriptor, asked: int) -> None:
         """Keep a peer that is not known yet: in a free place, or instead of the farthest if it is nearer."""
         if any(each.peer.id == peer.id for each in self._known):
             return
         newcomer = _Known(peer, distance_to(peer, self.point), asked)
+        alike = sum(each.distance == newcomer.distance for each in self._known)
+        if alike >= ALIKE and newcomer.distance != MATCH:
+            return
         if len(self._known) < self.settings.view:
             self._known.append(newcomer)
             return

@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from hierarchy.peers.route_choice import OTHERS, Known, likely_size
 from hierarchy.peers.router import STREAM as ROUTING
-from hierarchy.peers.router import forward
+from hierarchy.peers.router import forward, tightest_first
 from hierarchy.peers.settings import CamcastRoute, SharedSettings
 from hierarchy.peers.tables import POINTS, TableContents, TablePeer
 from hierarchy.peers.tables import STREAM as TABLES
@@ -28,7 +29,7 @@ from sub2sub.live.core.exchanges import Exchange
 from sub2sub.live.core.live_peer import Core, Draws
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.core.suspects import Suspects
-from sub2sub.peers.descriptors import Descriptor, Link
+from sub2sub.peers.descriptors import AROUND, Coordinates, Descriptor, Link
 from sub2sub.peers.vicinity import VicinityPeer
 
 TOLD = 64  # links of one table in one message that are considered, at most
@@ -106,6 +107,13 @@ class SharedCore(Core):
         told = (link.peer for table in self.tables.tell() for link in table)
         return [*super().known(), *told, *(link.peer.address for link in self.points.view)]
 
+    def known_of(self, point: Coordinates) -> Known:
+        """What it knows of its community, and of those that match an event, from its views."""
+        matching = {peer.id: peer for peer in super().known() if peer.matches(point)}
+        ways = [(link.peer.id - self.own.id) % AROUND for link in self.tables.equals]
+        size = likely_size(self.tables.community_size(), ways, self.tables.settings.neighbours)
+        return Known(size, sum(not is_topical(peer) for peer in matching.values()), len(matching))
+
     def turns(self) -> Iterable[Callable[[Draws], list[m.Send]]]:
         """What it does once a cycle, in this order."""
         near, probe, ring, shuffle = super().turns()
@@ -144,6 +152,11 @@ class SharedCore(Core):
             case t.Routed():
                 wanted = self.passing.wants(message.point)
                 return self._take_routed(message, sender, draws) if wanted else []
+            case t.Count() if is_topical(self.own) and len(message.point) == self.own.d:
+                size, ranges, matching, _ = self.known_of(message.point)
+                peers = (self.own, *tightest_first(self.tables)[0][:OTHERS])
+                above = m.Mentions(peers, (0,) * len(peers))
+                return [m.Send(None, t.Counted(message.exchange, above, size or 1.0, ranges, matching))]
             case t.Alike():
                 return self._answer_alike(message, draws)
             case t.Greet() | t.Inquire() | t.Tables() if message.sender.d != self.own.d:

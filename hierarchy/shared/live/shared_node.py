@@ -24,10 +24,13 @@ b'goal'
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from hierarchy.camcast.community import check_callback, check_data
+from hierarchy.peers.route_choice import OTHERS, STRANGER, Known, RouteChoice, choose_route
+from hierarchy.peers.router import tightest_first
 from hierarchy.peers.settings import CamcastRoute
 from hierarchy.shared.live import table_messages as t
 from hierarchy.shared.live.shared_core import SharedCore, SharedCoreSettings, topical_id
@@ -43,7 +46,16 @@ from sub2sub.live.wire.format import NAME
 from sub2sub.live.wire.framing import Protocol
 from sub2sub.peers.descriptors import Descriptor
 
+LEVELS = 64  # communities above its own that a publisher asks, at most
 WAIT = 16  # cycles to wait before publishing by CAMCAST's routing, at most
+
+
+@dataclass(frozen=True)
+class PublishedTopic(Published):
+    """What became of publishing to a topic: by which route ("camcast" or "rings"), and why if asked."""
+
+    route: str = "rings"
+    why: str = ""
 
 
 class TopicSubscription(Inbox[Received]):
@@ -122,19 +134,23 @@ class SharedNode(Node):
         subscription.close()
 
     async def publish_topic(
-        self, topic: str, data: bytes = b"", route: CamcastRoute | None = None
-    ) -> Published:
+        self, topic: str, data: bytes = b"", route: CamcastRoute | Literal["auto"] | None = None
+    ) -> PublishedTopic:
         """Publish an event of a topic along the rings or, with a route, by CAMCAST's routing.
 
         By CAMCAST's routing the node has to be subscribed to the topic. It waits until its peer knows
-        members above, or that there are none (CAMCAST, Section 5.1), for `WAIT` cycles at most.
+        members above, or that there are none (CAMCAST, Section 5.1), for `WAIT` cycles at most. With "auto"
+        it takes the route that it expects to cost less (`hierarchy.peers.route_choice`), and says why.
         """
-        data = check_data(data)
-        if not isinstance(route, CamcastRoute | None):
-            raise InputError(f"route: expected a CamcastRoute, or none for the rings, got {route!r}")
+        data, why = check_data(data), ""
         at = (float(self.topics.point(topic)), *([0.0] * (self.attributes - 1)))
+        if route == "auto":
+            chosen, why, _ = await self._choose_route(topic, at)
+            route = chosen if isinstance(chosen, CamcastRoute) else None
+        if not isinstance(route, CamcastRoute | None):
+            raise InputError(f"route: expected a CamcastRoute, 'auto', or none for the rings, got {route!r}")
         if route is None:
-            return await self.publish(at, data)
+            return PublishedTopic(**vars(await self.publish(at, data)), why=why)
         core = self._member(topic)
         for _ in range(4 * WAIT):
             if core.is_ready:
@@ -144,7 +160,36 @@ class SharedNode(Node):
         c, g, a = (float(number) + 0.0 for number in (route.c, route.g, route.a))  # no -0.0: it is signed
         event = t.Routed(name, at, 0, c, g, a, data)
         self.dispatch(core, core.route(event, self._draws(core)))
-        return Published(name, core.own.id, 0)
+        return PublishedTopic(name, core.own.id, 0, route="camcast", why=why)
+
+    async def _choose_route(self, topic: str, at: tuple[float, ...]) -> RouteChoice:
+        """The route by which to publish an event; asks the communities above if that decides it."""
+        rings, camcast = self.settings.dissemination, CamcastRoute()
+        core = next((each.parts[0].core for each in self.followed if each.topic == topic), None)
+        if not isinstance(core, SharedCore) or not core.is_ready:
+            return RouteChoice(rings, STRANGER)
+        own, above = core.known_of(at), tightest_first(core.tables)[0][:OTHERS]
+        choice = choose_route(own, list, camcast, rings)
+        if choice.route is rings:  # its own community decides
+            return choice
+        answers = [known async for known in self._ask_above(above, at)]
+        return choose_route(own, lambda: answers, camcast, rings)
+
+    async def _ask_above(self, above: Sequence[Descriptor], at: tuple[float, ...]) -> AsyncIterator[Known]:
+        """Ask a member of each community from that of `above` on upward."""
+        for _ in range(LEVELS):
+            messages = 0
+            for peer in above:
+                answer = await self.request(peer, t.Count(self.dice.getrandbits(63), at))
+                messages += 1 + (answer is not None)
+                if isinstance(answer, t.Counted) and answer.links.peers[0].id == peer.id:
+                    yield Known(answer.size, answer.ranges, answer.matching, messages)
+                    above = answer.links.peers[1 : 1 + OTHERS]
+                    break
+            else:
+                if above:
+                    yield Known(None, messages=messages)
+                return
 
     async def add_topic(self, name: str, parents: Sequence[str | int] | None = None) -> None:
         """Take note of a new topic; subscriptions whose ranges change join anew."""

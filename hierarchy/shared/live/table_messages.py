@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sub2sub.live.core.messages import (
+    Answer,
+    Ask,
     Extension,
     Mentions,
     Numbered,
@@ -56,6 +58,19 @@ class TablesBack(Numbered, Extension):
     equals: Mentions
     above: Mentions
     below: Mentions
+
+
+class Count(Ask):
+    """A publisher that chooses a route asks for the size of the receiver's community."""
+
+
+@dataclass(frozen=True)
+class Counted(Answer):
+    """The answer: `hierarchy.peers.route_choice.Known`, and the tightest super-topic entries after itself."""
+
+    size: float
+    ranges: int
+    matching: int
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ The paper does not specify the following. Here:
   subscription by asking. An attempt to hand the event over to a peer that does not answer is a step, too. The
   peer that accepts the event acknowledges it; this acknowledgement is counted, and never lost.
 - A publisher that has asked every peer it keeps asks a random link of the last peer that answered.
+- Of peers that do not match and are equally far it keeps `ALIKE`. On an axis of exact values all subscribers
+  of one value are equally far; they know one another, and would leave no place for a way past them.
 - Views do not change during a walk: a publisher asks faster than gossip changes them.
 """
 
@@ -30,7 +32,7 @@ from sub2sub.compiled.common.randomness import below, draw, peer_key, unit
 from sub2sub.compiled.common.views import peer_of
 from sub2sub.compiled.machinery.compilation import hot, rule
 from sub2sub.peers.draws import cycle_key
-from sub2sub.peers.publisher import CONTACT, HAND_OVER, MATCH, PER_STEP, REPLY, REQUEST, STREAM
+from sub2sub.peers.publisher import ALIKE, CONTACT, HAND_OVER, MATCH, PER_STEP, REPLY, REQUEST, STREAM
 from sub2sub.peers.settings import PublisherSettings
 
 ENTRY, STEPS, MESSAGES, FAILED = range(4)
@@ -74,8 +76,9 @@ class KeptPeers(NamedTuple):
 
     peer: NDArray[np.int64]
     distance: NDArray[np.float64]
-    asked: NDArray[np.uint8]
+    asked: NDArray[np.uint8]  # how often; `tries` for those that answered, or do not match
     size: NDArray[np.int64]  # (1,)
+    tries: int
 
 
 def find_entry(
@@ -110,7 +113,7 @@ def find_entry(
     >>> overlay = Overlay.of(low, low + 0.1, seed=1).run(20)
     >>> walks = find_entry(Links.of(overlay), overlay.network, [[0.5, 0.5], [2.0, 2.0]])
     >>> walks.found, int(walks.steps[1])
-    (array([ True, False]), 20)
+    (array([ True, False]), 40)
     """
     s = settings or PublisherSettings()
     at = links.packed(events)
@@ -120,9 +123,8 @@ def find_entry(
     live = np.flatnonzero(network.alive)
     counts = np.zeros((4, len(at)), np.int64)
     counts[ENTRY] = -1
-    kept = KeptPeers(
-        np.empty(s.view, np.int64), np.empty(s.view), np.empty(s.view, np.uint8), np.zeros(1, np.int64)
-    )
+    peers, distances, asked = np.empty(s.view, np.int64), np.empty(s.view), np.empty(s.view, np.uint8)
+    kept = KeptPeers(peers, distances, asked, np.zeros(1, np.int64), s.tries)
     if live.size:
         key = np.uint64(cycle_key(seed, STREAM, cycle))
         _walk_all(links, network.faults(), live, at, s.ring_offers, s.max_steps, key, kept, counts)
@@ -143,10 +145,10 @@ def distance_to(boxes, peer, events, e):
 
 @rule
 def nearest(kept):
-    """Place of the nearest peer that was not asked yet, -1 if all were."""
+    """Place of the nearest peer that may be asked, -1 for none."""
     best = np.int64(-1)
     for k in range(kept.size[0]):
-        if kept.asked[k] == 0 and (best < 0 or kept.distance[k] < kept.distance[best]):
+        if kept.asked[k] < kept.tries and (best < 0 or kept.distance[k] < kept.distance[best]):
             best = k
     return best
 
@@ -154,13 +156,15 @@ def nearest(kept):
 @rule
 def keep(kept, peer, distance, asked):
     """Keep a peer that is not known yet: in a free place, or instead of the farthest if it is nearer."""
-    size = kept.size[0]
-    place = np.int64(0)
+    size, place, alike = kept.size[0], np.int64(0), 0
     for k in range(size):
         if kept.peer[k] == peer:
             return
+        alike += kept.distance[k] == distance
         if kept.distance[k] > kept.distance[place]:
             place = k
+    if alike >= ALIKE and distance != MATCH:
+        return
     if size < kept.peer.shape[0]:
         place = size
         kept.size[0] = size + 1
@@ -182,7 +186,7 @@ def _hand_over(faults, home, e, bits, kept, counts):
     place = nearest(kept)
     if place < 0 or kept.distance[place] != MATCH:
         return -1
-    kept.asked[place] = 1
+    kept.asked[place] += 1
     counts[MESSAGES, e] += 1
     if not _reached(faults, home, kept.peer[place], bits):
         counts[FAILED, e] += 1
@@ -196,13 +200,13 @@ def _hand_over(faults, home, e, bits, kept, counts):
 def _learn(links, peer, events, e, ring_offers, kept):
     """Keep a peer that answered, which need not be asked again, and the links that it offers."""
     distance = distance_to(links.boxes, peer, events, e)
-    keep(kept, peer, distance, distance != MATCH)
+    keep(kept, peer, distance, 0 if distance == MATCH else kept.tries)
     offers = np.int64(links.near_size[peer]) + np.int64(links.random_size[peer])
     if ring_offers:
         offers += np.int64(links.ring_size[peer])
     for k in range(offers):
         other = target(links, peer, k)
-        keep(kept, other, distance_to(links.boxes, other, events, e), False)
+        keep(kept, other, distance_to(links.boxes, other, events, e), 0)
 
 
 @hot
@@ -221,7 +225,7 @@ def _walk(links, faults, live, events, e, ring_offers, max_steps, key, kept, cou
         place = nearest(kept)
         if place >= 0:
             peer = kept.peer[place]
-            kept.asked[place] = 1
+            kept.asked[place] = kept.tries
         elif last >= 0 and links.random_size[last] > 0:
             peer = peer_of(links.random[last, below(draw(key, first + CONTACT), links.random_size[last])])
         else:

@@ -4,11 +4,11 @@ Not in Sub-2-Sub, whose newcomers know one random peer and gossip like all other
 find their neighbours, and miss most events until then. Here a newcomer asks its contact for its links, then
 the peers that Figure 3 selects for it among all those that it has heard of. While there are none, it asks the
 nearest one, as a publisher walks to a match (`sub2sub.compiled.events.publishing`); and if it has asked all
-its neighbours, and fewer than `LEAST` peers, it goes on with the nearest others: where few subscriptions
-overlap, none of its neighbours need know the other ones. A peer that is asked answers with all its links. If
-it overlaps the newcomer and needs it, it accepts the newcomer. The two also become proximity links of one
-another, if they are near enough. Gossip would take ten cycles to give a newcomer its place there, and
-newcomers and publishers find their way by these links.
+its neighbours, and fewer than `LEAST` peers, or `MOST` as long as it has no neighbour, it goes on with the
+nearest others: where few subscriptions overlap, none of its neighbours need know the other ones. A peer that
+is asked answers with all its links. If it overlaps the newcomer and needs it, it accepts the newcomer. The
+two also become proximity links of one another, if they are near enough. Gossip would take ten cycles to give
+a newcomer its place there, and newcomers and publishers find their way by these links.
 
 A question also verifies a peer: one that does not answer is removed, and the peers that it hid are considered
 again. All this happens in the newcomer's first cycle, and its messages are counted. A contact that has joined
@@ -41,7 +41,8 @@ from sub2sub.compiled.ring_views.pool import MET, PEER, STAMP, get, place_of, pu
 from sub2sub.compiled.ring_views.scratch import prepare
 from sub2sub.compiled.ring_views.tombstones import set_tombstone
 from sub2sub.compiled.ring_views.view import remove
-from sub2sub.peers.newcomer import ASKS, KNOWN, LEAST
+from sub2sub.peers.newcomer import ASKS, KNOWN, LEAST, MOST
+from sub2sub.peers.publisher import ALIKE
 
 STRANGER, HEARD_OF, ANSWERED, SILENT = range(4)  # what a newcomer knows of a peer
 MESSAGES, FAILED, LINKS = range(3)
@@ -55,6 +56,7 @@ class Asked(NamedTuple):
     size: NDArray[np.int64]  # (1,) their number
     state: NDArray[np.int8]  # (n,) of each peer; all are `STRANGER` before and after each newcomer
     met: NDArray[np.int64]  # (ASKS,) those that answered, in the order of their answers
+    ways: NDArray[np.float64]  # (ASKS,) the squared distances to those asked, in this order
     counts: NDArray[np.int64]  # messages, questions without an answer, links in answers
 
 
@@ -62,7 +64,7 @@ def new_asked(n: int) -> Asked:
     """Working memory for the newcomers of a population."""
     return Asked(
         np.empty(KNOWN, np.int64), np.zeros(1, np.int64), np.zeros(n, np.int8), np.empty(ASKS, np.int64),
-        np.zeros(3, np.int64),
+        np.empty(ASKS), np.zeros(3, np.int64),
     )  # fmt: skip
 
 
@@ -108,16 +110,28 @@ def _ask(pool, feeds, probes, newcomer, peer, asked):
 
 
 @rule
-def _nearest(boxes, newcomer, d, asked):
-    """The nearest known peer that was not asked yet, the first of equally near ones; -1 for none."""
+def _nearest(boxes, newcomer, d, asked, asks):
+    """The nearest known peer that was not asked yet, the first of equally near ones; -1 for none.
+
+    Of those equally far, `ALIKE` are asked, for the reason that a publisher keeps no more.
+    """
     best, least = np.int64(-1), np.inf
     for k in range(asked.size[0]):
         peer = asked.known[k]
         if asked.state[peer] == HEARD_OF:
             distance = box_distance(boxes, newcomer, peer, d)
-            if distance < least:
+            if distance < least and (distance < 0.0 or _times(asked, asks, distance) < ALIKE):
                 best, least = peer, distance
     return best
+
+
+@rule
+def _times(asked, asks, distance):
+    """How many of those asked are at this distance."""
+    times = 0
+    for k in range(asks):
+        times += asked.ways[k] == distance
+    return times
 
 
 @rule
@@ -160,7 +174,8 @@ def _next_to_ask(pool, boxes, newcomer, d, asked, asks):
         for place in range(pool.size[newcomer]):
             if asked.state[get(pool, newcomer, PEER, place)] == HEARD_OF:
                 return np.int64(get(pool, newcomer, PEER, place))
-    return _nearest(boxes, newcomer, d, asked) if asks < LEAST else np.int64(-1)
+    most = LEAST if pool.size[newcomer] > 0 else MOST
+    return _nearest(boxes, newcomer, d, asked, asks) if asks < most else np.int64(-1)
 
 
 @hot
@@ -177,6 +192,7 @@ def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcome
         _hear_of(asked, newcomer, get(pool, newcomer, PEER, place))
     peer = np.int64(contact)
     while peer >= 0:
+        asked.ways[asks] = box_distance(boxes, newcomer, peer, d)
         asks += 1
         answered = _ask(pool, feeds, probes, newcomer, peer, asked)
         place = place_of(pool, newcomer, peer)

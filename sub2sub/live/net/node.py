@@ -304,7 +304,7 @@ class Node(JoiningHost):
         self, event: m.Event, told: dict[int, Any], silent: set[tuple[object, bool]], first: bool = False
     ) -> Published:
         """Search once, and note answers and silent addresses; the first time in spite of back-off."""
-        walk = Walk(event.point, PublisherSettings())
+        walk = Walk(event.point, PublisherSettings(tries=1))  # a connection repeats what is lost
         walk.learn(self.contacts)
         for core in self.cores.values():
             walk.learn(core.known())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from hierarchy.peers.route_choice import STRANGER
 from hierarchy.shared import CamcastRoute
 from hierarchy.shared.live import SharedNode
 from hierarchy.shared.live import table_messages as t
@@ -27,6 +29,7 @@ from tests.sub2sub.live.loopback import live_virtually
 from tests.sub2sub.live.strategies import mention, mentioned
 
 PERIOD = 0.05
+ITALY = ".soccer.italy"
 TO_ALL = CamcastRoute(c=16.0, g=1000.0)
 
 
@@ -56,6 +59,42 @@ def test_one_overlay_carries_topics_and_ranges_and_each_publication_chooses_its_
                 assert high > low + 1
 
     live_virtually(story)
+
+
+def test_a_publisher_chooses_a_route_by_what_it_asks_the_communities_above() -> None:
+    async def story() -> None:
+        async with AsyncExitStack() as stack:
+            nodes: list[SharedNode] = []
+            for k in range(10):
+                contact = nodes[0].address if nodes else None
+                node = SharedNode(topics(), contact=contact, period=PERIOD, seed=k)
+                nodes.append(await stack.enter_async_context(node))
+                await node.subscribe_topic(".soccer" if k < 4 else ITALY)
+            await asyncio.sleep(20 * PERIOD)
+            published = await nodes[-1].publish_topic(ITALY, b"tables", "auto")
+            sizes = "communities of 6, 4, 0% ranges: 7 copies besides their rings, 10 along the rings of all"
+            assert (published.route, published.why) == ("camcast", sizes)
+            for node in nodes[6:8]:  # two of twelve that match are range subscribers
+                low, _ = topics().range(ITALY)
+                await node.subscribe([float(low)], [float(low + 1)])
+            await asyncio.sleep(20 * PERIOD)
+            published = await nodes[-1].publish_topic(ITALY, b"rings", "auto")
+            sizes = sizes.replace("0%", "18%").replace("7 copies", "11 copies")
+            assert (published.route, published.why) == ("rings", sizes)
+            nodes[-1].request = silence
+            published = await nodes[-1].publish_topic(ITALY, b"unanswered", "auto")
+            alone = "nobody answered in the community above that of 6"
+            assert (published.route, published.why) == ("rings", alone)
+            stranger = await nodes[0].publish_topic(ITALY, b"stranger", "auto")
+            assert (stranger.route, stranger.why) == ("rings", STRANGER)
+            for node in nodes:
+                assert await heard(node.followed[0], 4) == [b"rings", b"stranger", b"tables", b"unanswered"]
+
+    live_virtually(story)
+
+
+async def silence(to: object, message: object) -> None:
+    """In the place of a node's requests: nobody answers."""
 
 
 def test_an_event_by_tables_into_a_connection_that_is_reset_is_sent_once_more() -> None:
@@ -176,7 +215,7 @@ def test_mistakes_are_one_line() -> None:
                 await node.publish_topic(".tennis", b"", CamcastRoute())
             with pytest.raises(InputError, match="data: expected bytes, got str"):
                 await node.publish_topic(".tennis", "text")
-            with pytest.raises(InputError, match="route: expected a CamcastRoute, or none for the rings"):
+            with pytest.raises(InputError, match="route: expected a CamcastRoute, 'auto', or none for the rings"):
                 await node.publish_topic(".tennis", b"", "rings")
         with pytest.raises(InputError, match="topics: expected NestedRanges, got None"):
             SharedNode(None)
