@@ -105,7 +105,8 @@ def main() -> None:
             row = measure(workload, given.peers, seed, given.share, given.loss)
             print(
                 f"{workload:12} {seed} {row['hit ratio']:.4f} {row['found']:.4f} {row['once found']:.4f} "
-                f"{row['search']:6.1f} {row['links']:6.2f} {row['messages']:6.1f} {row['bytes']:8.0f}", flush=True,
+                f"{row['search']:6.1f} {row['links']:6.2f} {row['messages']:6.1f} {row['bytes']:8.0f}",
+                flush=True,
             )  # fmt: skip
 
 
