@@ -200,31 +200,16 @@ def _change(
     is_moved = np.any(before != ranges.bounds()[: len(before)], axis=1)[followed] & (followed >= 0)
     is_left = np.array([number not in ranges.tree for number in range(len(before))])[followed]
     follows = is_moved & ~is_left & (overlay.network.alive == 1)
-    rows, topics = population.row[follows], followed[follows]
     depart(simulation, np.flatnonzero(is_moved & ~follows))
-    for half in (slice(0, None, 2), slice(1, None, 2)):  # one half at a time: the other half are contacts
-        _move(simulation, overlay, name, rows[half], topics[half])
+    old = np.flatnonzero(follows)
+    if old.size:
+        rows, boxes = population.row[old], _boxes(overlay, followed[old])
+        newcomers = enter(simulation, name, *boxes, population.host[old], without=old)
+        old = overlay.peers_of(rows)  # their numbers may have changed
+        depart(simulation, old)
+        overlay.change(old, newcomers)
     _subscribe_further(simulation, overlay, name)
     return outcome
-
-
-def _move(
-    simulation: Simulation, overlay: SharedOverlay, name: str, rows: NDArray[Any], topics: NDArray[np.int64]
-) -> None:
-    """Let peers, given by their rows, leave and rejoin their topics."""
-    if not rows.size:
-        return
-    population = overlay.population
-
-    def peers() -> NDArray[np.int64]:
-        place = np.argsort(population.row)
-        return place[np.searchsorted(population.row[place], rows)]
-
-    boxes = _boxes(overlay, topics)
-    newcomers = enter(simulation, name, *boxes, population.host[peers()], without=peers())
-    old = peers()  # their numbers may have changed
-    depart(simulation, old)
-    overlay.change(old, newcomers)
 
 
 def _subscribe_further(simulation: Simulation, overlay: SharedOverlay, name: str) -> None:
