@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import linecache
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
+from traceback import walk_tb
+
+PACKAGES = ("sub2sub", "hierarchy", "workloads", "sims")
 
 
 class InputError(ValueError):
     """Invalid input. The message is one line: the field, the row if there is one, and what was expected.
 
-    The command line prints it without a traceback and exits with code 2.
+    The command line prints it without a traceback and exits with code 2; a notebook shows the line of its own
+    that was wrong, and the message.
     """
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython prints: the last line before this library was called, and the message."""
+        called = []
+        for frame, number in walk_tb(self.__traceback__):
+            if frame.f_globals.get("__name__", "").partition(".")[0] in PACKAGES:
+                break
+            code = linecache.getline(frame.f_code.co_filename, number).strip()
+            called = [f"line {number}: {code}"]
+        return [*called, f"{type(self).__name__}: {self}"]
 
 
 def require(settings: object, table: str = "", /, **domains: float | tuple[float, float]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from sub2sub import (
     AttributeSpace,
@@ -125,6 +126,17 @@ def test_a_mistake_is_one_line(call: Callable[[], object], said: str) -> None:
     assert said in text
     assert "\n" not in text
     assert len(text) < 220
+
+
+def test_a_notebook_shows_the_wrong_line_and_the_message(capsys: pytest.CaptureFixture[str]) -> None:
+    shell = InteractiveShell()
+    shell.run_cell("from sub2sub import Overlay\noverlay = Overlay.of([[0.0]] * 2, [[1.0]] * 2)\n")
+    shell.run_cell("cycles = 1.5\noverlay.run(cycles)")
+    shown = capsys.readouterr().out.strip().splitlines()
+    assert shown == [
+        "line 2: overlay.run(cycles)",
+        "InputError: cycles: expected a whole number from 0 on, got 1.5",
+    ]
 
 
 def test_what_lies_under_a_mask_counts_as_missing_in_tables() -> None:
