@@ -105,19 +105,10 @@ class Participant:
                 found.append((core.own.topic, rows))
         return found
 
-    async def report(self) -> list[tuple[int, str, list[int], list[int], dict[str, int]]]:
-        """The number, topic, topic table, super-topic table and counts of each member."""
-        return [
-            (
-                core.own.id,
-                core.own.topic,
-                [contact.id for contact in core.topic_table()],
-                [contact.id for contact in core.supers.entries],
-                dict(process.counts),
-            )
-            for process in self.processes
-            for core in process.cores.values()
-        ]
+    async def tables_are_filled(self) -> bool:
+        """Whether all members have an entry in each of their tables."""
+        cores = [core for process in self.processes for core in process.cores.values()]
+        return all(core.topic_table() and (core.supers.entries or core.own.topic == ".") for core in cores)
 
 
 class Communities(Closed):
@@ -205,8 +196,7 @@ class Communities(Closed):
         deadline, filled = time.monotonic() + most, False
         while not filled and time.monotonic() < deadline:
             time.sleep(self.period)
-            reports = [each for own in self.processes.call_all("report").values() for each in own]
-            filled = all(table and (supers or topic == ".") for _, topic, table, supers, _ in reports)
+            filled = all(self.processes.call_all("tables_are_filled").values())
         self._wait_for_grid(REST)
         return filled
 

@@ -13,7 +13,6 @@ import contextlib
 import itertools
 import logging
 import multiprocessing
-import os
 import signal
 import time
 from collections.abc import Iterable, Sequence
@@ -109,13 +108,11 @@ class Processes(Closed):
             self._pipes[number].send((tickets[number], method, own))
         return self._collect(tickets, time.monotonic() + self.timeout)
 
-    def kill(self, numbers: Iterable[int], by: signal.Signals = signal.SIGKILL) -> None:
+    def kill(self, numbers: Iterable[int]) -> None:
         """Kill processes by signal, and wait until they are gone."""
         numbers = list(numbers)
         for number in numbers:
-            pid = self._processes[number].pid
-            if pid:
-                os.kill(pid, by)
+            self._processes[number].kill()
         for number in numbers:
             self._processes[number].join(self.timeout)
             self._pipes.pop(number).close()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sub2sub.live import CoreSettings, Limits, Node, Received, Tls
+from sub2sub.live import Limits, Node, Received, Tls
 
 TRIES = 3  # to join
 YOUNG = 20_000  # threshold of garbage collection: messages are many, short-lived and in no cycles
@@ -27,16 +27,13 @@ class PlannedSubscription:
 
 
 class Report(NamedTuple):
-    """The report of one peer: its ID, its cycle, its links, and what happened."""
+    """The report of one peer: its ID, its cycle, its range and its ring links."""
 
     id: int
     turn: int
     low: tuple[float, ...]
     high: tuple[float, ...]
-    random: tuple[int, ...]
-    near: tuple[int, ...]
     ring: tuple[int, ...]
-    counts: dict[str, int]
 
 
 class Cost(NamedTuple):
@@ -59,19 +56,10 @@ class Subscriber:
         One for each node.
     period : float
         Seconds of a cycle.
-    settings, limits
-        As of `Node`.
     """
 
-    def __init__(
-        self,
-        planned: Sequence[PlannedSubscription],
-        period: float,
-        settings: CoreSettings | None = None,
-        limits: Limits | None = None,
-    ) -> None:
+    def __init__(self, planned: Sequence[PlannedSubscription], period: float) -> None:
         self.planned, self.period = list(planned), period
-        self.settings, self.limits = settings, limits
         self.nodes: list[Node] = []
         self.heard: list[tuple[int, bytes, int]] = []
 
@@ -79,13 +67,13 @@ class Subscriber:
         """Listen."""
         gc.set_threshold(YOUNG, 20, 20)
         patience = max(5.0, 10 * self.period)  # where a period is long, many peers share a processor
-        limits = self.limits or Limits(
+        limits = Limits(
             connect=patience, answer=max(10.0, 3 * self.period), idle=max(60.0, 20 * self.period),
             most_back_off=2.0,
         )  # fmt: skip
         for plan in self.planned:
             node = Node(
-                len(plan.low), period=self.period, settings=self.settings, limits=limits, tls=plan.tls,
+                len(plan.low), period=self.period, limits=limits, tls=plan.tls,
                 seed=plan.seed, reply=patience,
             )  # fmt: skip
             await node.__aenter__()
@@ -145,7 +133,7 @@ class Subscriber:
         )
 
     async def report(self) -> list[Report]:
-        """What each peer knows, and what has happened."""
+        """What each peer knows."""
         return [report_of(node) for node in self.nodes]
 
 
@@ -153,13 +141,5 @@ def report_of(node: Node) -> Report:
     """What the one peer of a node knows."""
     (subscription,) = node.subscriptions.values()
     core: Any = subscription.core
-    return Report(
-        core.own.id,
-        core.turn,
-        core.own.low,
-        core.own.high,
-        tuple(link.peer.id for link in core.random.view),
-        tuple(link.peer.id for link in core.near.view),
-        tuple(core.ring.view),
-        dict(node.counts),
-    )
+    own = core.own
+    return Report(own.id, core.turn, own.low, own.high, tuple(core.ring.view))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sims.live.processes import Closed, Processes
 from sims.live.subscriber import Cost, PlannedSubscription, Report, Subscriber
-from sub2sub.live import CoreSettings, Limits, Tls
+from sub2sub.live import Tls
 from sub2sub.rings.true_rings import true_rings
 
 if TYPE_CHECKING:
@@ -78,8 +78,6 @@ class Swarm(Closed):
         Peers that share a process.
     seed : int
         Of IDs, draws, contacts, and the processes to kill.
-    settings, limits
-        As of `sub2sub.live.Node`.
     authority : Authority, optional
         Issues a certificate for each peer; without it, no TLS.
     """
@@ -91,8 +89,6 @@ class Swarm(Closed):
         period: float = 1.0,
         per_process: int = 1,
         seed: int = 1,
-        settings: CoreSettings | None = None,
-        limits: Limits | None = None,
         authority: Authority | None = None,
     ) -> None:
         self.period = period
@@ -108,7 +104,7 @@ class Swarm(Closed):
         true_rings(lows, highs, np.arange(len(lows)), lows)  # compiled while there is a processor to spare
         self._began = time.monotonic()
         self.processes = Processes(
-            [Subscriber(group, period, settings, limits) for group in groups],
+            [Subscriber(group, period) for group in groups],
             timeout=60.0 + len(planned),
         )
 
@@ -212,7 +208,7 @@ def completeness(reports: Sequence[Report], events: NDArray[np.float64]) -> tupl
 
     Examples
     --------
-    >>> both = [Report(k, 0, (0.0,), (1.0,), (), (), (3 - k,), {}) for k in (1, 2)]
+    >>> both = [Report(k, 0, (0.0,), (1.0,), (3 - k,)) for k in (1, 2)]
     >>> completeness(both, np.array([[0.5]]))
     (1.0, 1.0)
     """
