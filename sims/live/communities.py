@@ -93,15 +93,13 @@ class Participant:
         event = await self.processes[which].community(self.topics[which]).publish(upward=upward)
         return event.to_bytes(NAME, "big")
 
-    async def traces(
-        self, names: Sequence[bytes]
-    ) -> list[tuple[str, list[tuple[int, int, int, int] | None]]]:
-        """The topic of each member and, for each event that it has, (round, arrived, upward, within)."""
+    async def traces(self, names: Sequence[bytes]) -> list[tuple[str, list[tuple[int, int, int] | None]]]:
+        """The topic of each member and, for each event that it has, (round, arrived, upward)."""
         found = []
         for process in self.processes:
             for core in process.cores.values():
                 seen = [core.seen.get(name) for name in names]
-                rows = [(t.round, t.arrived, t.upward, t.within) if t else None for t in seen]
+                rows = [(t.round, t.arrived, t.upward) if t else None for t in seen]
                 found.append((core.own.topic, rows))
         return found
 
@@ -160,25 +158,21 @@ class Communities(Closed):
             timeout=60.0 + len(order),
         )
 
-    def enter_first(self) -> None:
-        """Let the first member of each community enter; in a P-Grid, wait until it is known there.
+    def enter(self) -> None:
+        """Let all enter, one after the other in random order; the first two of a community are gateways.
 
-        A community must have a member before others can join it (Section 5.1).
+        A community must have a member before others can join it (Section 5.1): the first members come before
+        all others, and in a P-Grid the others wait until these are known there.
         """
         self._addresses = self.processes.call_all("addresses")
-        for place in self._first_members():
+        first = [self._topic.index(topic) for topic in self.topics]
+        for place in first:
             self._let_in(place)
         self._wait_for_grid(KNOWN)
-
-    def enter(self) -> None:
-        """Let all others enter, one after the other in random order; the first two are gateways."""
-        for place in sorted(set(range(len(self._topic))) - set(self._first_members())):
+        for place in sorted(set(range(len(self._topic))) - set(first)):
             self._let_in(place)
         # Members that came before the gateways above learn of them now, as from a configuration file.
         self.processes.call_all("learn", self._gateways)
-
-    def _first_members(self) -> list[int]:
-        return [self._topic.index(topic) for topic in self.topics]
 
     def _let_in(self, place: int) -> None:
         (number, which), topic, gateways = self._where[place], self._topic[place], self._gateways
@@ -225,7 +219,7 @@ class Communities(Closed):
         self.processes.close()
 
     def _event_counts(
-        self, traces: Sequence[tuple[str, list[tuple[int, int, int, int] | None]]], event: int
+        self, traces: Sequence[tuple[str, list[tuple[int, int, int] | None]]], event: int
     ) -> dict[str, EventCounts]:
         counts = {}
         for topic in self.topics:

@@ -19,6 +19,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 
 from sims.config.experiment import Experiment
 from sims.live.subscriber import report_of
-from sims.live.swarm import completeness
+from sims.live.swarm import completeness, judge
 from sims.rivals import system
 from sub2sub.errors import InputError
 from sub2sub.live import CoreSettings, Limits, Node, Received
@@ -140,9 +141,9 @@ class EventDriven:
         await node.__aenter__()
 
         def note(event: Received) -> None:
-            self.heard.append((number, event.name, event.hops))
+            self.heard.append((subscription.own.id, event.name, event.hops))
 
-        await node.subscribe(self.lows[number], self.highs[number], note)
+        subscription = await node.subscribe(self.lows[number], self.highs[number], note)
         self.nodes[number] = machine, node
         inside[number].set()
 
@@ -192,28 +193,22 @@ class EventDriven:
             heard = len(self.heard)
             await asyncio.sleep(1.0)
             quiet = quiet + 1 if len(self.heard) == heard else 0
-        numbers = [k for k, each in enumerate(self.nodes) if each and not each[0].crashed]
-        lows, highs = self.lows[numbers, None], self.highs[numbers, None]
-        inside = np.logical_and(lows <= self.points, self.points <= highs).all(axis=2)
-        places, events = np.nonzero(np.atleast_2d(inside))
-        wanted = set(zip(np.array(numbers)[places].tolist(), events.tolist(), strict=True))
-        had = [(number, names[name]) for number, name, _ in self.heard if name in names]
-        hops = [hops for _, name, hops in self.heard if name in names]
-        missed = {event for _, event in wanted - set(had)}
+        reports = [report_of(node) for _, node in self._live_nodes()]
+        found = judge(reports, self.points, names, self.heard)
         counted = self._counted() - before
         # Every event that arrives is acknowledged, and acknowledgements are messages.
         messages, deliveries = 2 * counted.total(), max(counted["delivered"], 1)
         self.tables["delivery"] = [
             {
                 "cycle": self.experiment.cycles,
-                "hit_ratio": len(wanted & set(had)) / len(wanted) if wanted else 1.0,
-                "complete": 1.0 - len(missed) / max(len({event for _, event in wanted}), 1),
-                "spam": float(len(set(had) - wanted)),
-                "twice": len(had) - len(set(had)),
+                "hit_ratio": found.delivered / found.wanted if found.wanted else 1.0,
+                "complete": 1.0 - found.missed / found.events,
+                "spam": float(found.unwanted),
+                "twice": found.twice,
                 "messages_per_event": messages / max(len(names), 1),
                 "messages_per_delivery": messages / deliveries,
                 "duplicates_per_delivery": counted["duplicates"] / deliveries,
-                "hops_mean": float(np.mean(hops)) if hops else 0.0,
-                "hops_max": float(max(hops, default=0)),
+                "hops_mean": sum(map(prod, found.hops.items())) / max(sum(found.hops.values()), 1),
+                "hops_max": float(max(found.hops, default=0)),
             }
         ]

@@ -41,6 +41,8 @@ class Delivery:
         Further deliveries: to peers that already had the event, and to peers that do not match it.
     exact : int
         Events that each of their subscribers received once, and no other peer.
+    missed : int
+        Events that a subscriber did not receive.
     hops : dict of int to int
         Deliveries by hops.
     """
@@ -51,6 +53,7 @@ class Delivery:
     twice: int
     unwanted: int
     exact: int
+    missed: int
     hops: dict[int, int]
 
 
@@ -166,7 +169,7 @@ class Swarm(Closed):
             heard += news
             quiet = 0 if news else quiet + 1
             time.sleep(self.period / 4)
-        return _judge(reports, events, names, heard)
+        return judge(reports, events, names, heard)
 
     def rest(self, cycles: float, pause: float = 0.0) -> dict[str, float]:
         """Measure what a peer costs in each of some cycles: processor, messages, connections.
@@ -232,12 +235,13 @@ def completeness(reports: Sequence[Report], events: NDArray[np.float64]) -> tupl
     return (in_place / needed, complete / total) if total else (1.0, 1.0)
 
 
-def _judge(
+def judge(
     reports: Sequence[Report],
     events: NDArray[np.float64],
     names: dict[bytes, int],
     heard: Sequence[tuple[int, bytes, int]],
 ) -> Delivery:
+    """The outcome of events, by what each peer (its ID) heard of which name at which hop."""
     ids = [each.id for each in reports]
     rings = true_rings(
         [each.low for each in reports], [each.high for each in reports], np.array(ids, np.uint64), events
@@ -245,13 +249,14 @@ def _judge(
     wanted = {(ids[k], event) for event in range(len(events)) for k in rings.of(event).tolist()}
     found = Counter((peer, names[name]) for peer, name, _ in heard if name in names)
     wrong = {event for pair, times in found.items() for event in [pair[1]] if times > 1 or pair not in wanted}
-    wrong |= {event for peer, event in wanted if (peer, event) not in found}
+    missed = {event for peer, event in wanted if (peer, event) not in found}
     return Delivery(
         len(events),
         len(wanted),
         sum(pair in found for pair in wanted),
         sum(times - 1 for times in found.values()),
         sum(pair not in wanted for pair in found),
-        len(events) - len(wrong),
+        len(events) - len(wrong | missed),
+        len(missed),
         dict(sorted(Counter(hops for _, name, hops in heard if name in names).items())),
     )

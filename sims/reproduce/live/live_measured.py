@@ -40,7 +40,6 @@ def _run(kind: str, events: int, seed: int) -> pd.DataFrame:
     settings = MemberSettings(SETTINGS, ScampSettings(c=0))
     sizes = KINDS[kind][1]
     with Communities(sizes, settings, PERIOD, PER_PROCESS, seed, membership=kind) as swarm:
-        swarm.enter_first()
         swarm.enter()
         swarm.wait_for_tables(most=60.0)
         outcomes = swarm.publish(list(P_SEL) * events)

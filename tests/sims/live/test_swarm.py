@@ -49,7 +49,6 @@ def test_a_swarm_of_processes_delivers_exactly_before_and_after_a_fifth_is_kille
 def test_communities_in_processes_receive_what_is_published_below_them() -> None:
     settings = MemberSettings(TopicSettings(c=0.0, a=2.0, z=2))
     with Communities((2, 4, 8), settings, period=0.3, per_process=3, seed=2) as swarm:
-        swarm.enter_first()
         swarm.enter()
         assert swarm.wait_for_tables(most=40.0)
         (counts,) = swarm.publish([1.0])
