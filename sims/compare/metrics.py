@@ -62,11 +62,10 @@ def ratio_error(of_events: NDArray[Any], deliveries: NDArray[np.int64]) -> float
     return float((totals / np.maximum(taken, 1)).std())
 
 
-def of_cell(outcome: Outcome, peer: NDArray[np.int64], event_size: int) -> dict[str, float]:
+def of_cell(outcome: Outcome, event_size: int) -> dict[str, float]:
     """The metrics of the events of one cell, each of which matches another subscriber than its publisher.
 
-    The hit ratio gives every event the same weight; ratios of messages are totals over totals. Loads of
-    peers, of which each subscriber has one, are per event published; acknowledgements are left out of them.
+    The hit ratio gives every event the same weight; ratios of messages are totals over totals.
     """
     events = outcome.messages.size
     if not events:
@@ -89,19 +88,11 @@ def of_cell(outcome: Outcome, peer: NDArray[np.int64], event_size: int) -> dict[
         "spam_per_event": float(outcome.spam.mean()),
         "spam_per_delivery": float(outcome.spam.sum() / deliveries),
         "control_per_event": float(control.mean()),
-        "failed_per_event": float(outcome.failed.mean()),
-        "sent_by_uninterested_per_event": float(outcome.parasitic.mean()),
     }
     for name, of_events in (("messages", outcome.billed), ("bytes", size)):
         found[f"{name}_per_delivery.error"] = ratio_error(of_events, outcome.deliveries)
     if hops.size:
-        found |= {"hops_to_last_match": float(hops.mean()), "hops_max": float(hops.max())}
+        found["hops_to_last_match"] = float(hops.mean())
     if outcome.times is not None:
         found |= outcome.times.summary()
-    # A publisher's own copy is not a message.
-    own = np.bincount(outcome.entry[outcome.entered > 0], minlength=outcome.received.size)
-    received = outcome.received + outcome.spammed - own
-    loads = {"sent": outcome.forwarded, "received": received, "spam_received": outcome.spammed}
-    for name, load in loads.items():
-        found |= per_peer(name, load[peer] / events)
     return found

@@ -226,7 +226,7 @@ def _cells(measured: Measured, clock: _Clock, faults: tuple[Fault, ...]) -> Iter
             if world.choosing and knob and (place not in tried or is_hopeless):
                 continue
             outcome = measured.publish(world.events, fault, knob, salt=1000 + 100 * number + place)
-            for metric, value in of_cell(outcome, measured.peer, measured.event_size).items():
+            for metric, value in of_cell(outcome, measured.event_size).items():
                 yield Row(str(knob), *fault, metric, value, "")
             clock.check()
     system.fail(world.alive(Fault()), 0.0)
@@ -277,7 +277,7 @@ def _choices(measured: Measured, clock: _Clock, salt: int) -> list[Tried]:
             clock.check()
             system.fail(measured.world.alive(fault), fault.loss)
             outcome = measured.publish(events, fault, knobs[place], salt + place)
-            cell = of_cell(outcome, measured.peer, measured.event_size)
+            cell = of_cell(outcome, measured.event_size)
             reached.append(hits(outcome))
             costs.append(cell.get(rule.cost, 0.0))
             late.append(cell.get("last_ms_median", 0.0))

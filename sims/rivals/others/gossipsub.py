@@ -315,7 +315,6 @@ class GossipSub(Grouped):
     variants: ClassVar[dict[str, Variant]] = {
         "v1.2": Variant(base=MeshPush(flood_publish=True, idontwant=True), look=Look("green", "*", "--")),
         "D 8": Variant(GossipSubSettings(D=8, D_lo=6, D_hi=12), look=Look("green", "D", "--")),  # Ethereum's
-        "D 4": Variant(GossipSubSettings(D=4, D_lo=3, D_hi=8, D_out=1), look=Look("green", "x", "--")),
         "D 3": Variant(GossipSubSettings(D=3, D_lo=2, D_hi=6, D_out=1), look=Look("green", "+", "--")),
     }
     layer_names = ("gossipsub",)

@@ -213,10 +213,7 @@ class Plumtree(Grouped):
     probe = Knob(wait=4, retries=0)
     look = Look("green", "o", "-")
     variants: ClassVar[dict[str, Variant]] = {
-        **{
-            f"view {k}": Variant(PlumtreeSettings(active=k, passive=6 * k), look=Look("green", marker, ":"))
-            for k, marker in ((4, "v"), (3, "^"))
-        },
+        "view 4": Variant(PlumtreeSettings(active=4, passive=24), look=Look("green", "v", ":")),
         "optimised": Variant(PlumtreeSettings(optimise=3), look=Look("green", "<", ":")),
     }
     layer_names = ("plumtree",)

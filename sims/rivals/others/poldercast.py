@@ -27,7 +27,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.rivals.base.entrants import Knob, Look, Variant
+from sims.rivals.base.entrants import Knob, Look
 from sims.rivals.base.grouped import Grouped
 from sims.rivals.base.groups import Groups
 from sims.rivals.base.objects import ObjectLayer, ObjectPeer, Sends
@@ -255,15 +255,6 @@ class PolderCast(Grouped):
     within = False
     look = Look("pink", "o", "-")
     worlds = ("topics",)
-    variants: ClassVar[dict[str, Variant]] = {
-        "views 10": Variant(
-            PolderCastSettings(
-                CyclonSettings(view=10, shuffle=5, retry=10, tries=3),
-                VicinitySettings(view=10, shuffle=5, max_age=20),
-            ),
-            look=Look("pink", "v", ":"),
-        )
-    }
 
     def protocol(self, population: Population, layers: PolderCastSettings | None) -> Sequence[Layer]:
         """CYCLON, VICINITY and RINGS."""

@@ -65,15 +65,15 @@ class Mine(Sub2Sub):
 
 def test_variants_of_ones_own_are_a_file_of_data(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(MINE)
-    words = (str(tmp_path / "mine.toml"), "--world", "topics", "--only", "gossipsub, D 4", "--json")
+    words = (str(tmp_path / "mine.toml"), "--world", "topics", "--only", "gossipsub, D 3", "--json")
     result = compare(tmp_path / "c", *words)
     assert result.exit_code == 0, result.output
     table = pq.read_table(tmp_path / "c" / "compare.parquet").to_pandas()
-    own, shipped = (table[table.system == name].set_index("metric") for name in ("sparse", "gossipsub, D 4"))
+    own, shipped = (table[table.system == name].set_index("metric") for name in ("sparse", "gossipsub, D 3"))
     assert set(own[own.knob != ""].knob) >= {"default", "D_lazy 3"}  # dearer ones only if these fail
     assert own.loc["links mesh.mean", "mean"] == shipped.loc["links mesh.mean", "mean"]  # the same overlay
     for change, message in (
-        (("D = 4", "D = 40"), "expected 0 < D_lo <= D"),
+        (("D = 3", "D = 30"), "expected 0 < D_lo <= D"),
         (("D_lazy", "D_lacy"), "sparse: knob D_lacy 3"),
         (("layers", "layer"), "sparse: expected no layer"),
         (('name = "sparse"', ""), "each with name and system"),

@@ -38,7 +38,7 @@ def cell(measured: Measured, fault: Fault, knob: Knob) -> dict[str, float]:
     world = measured.world
     measured.system.fail(world.alive(fault), fault.loss)
     outcome = measured.publish(world.events, fault, knob, salt=7)
-    return of_cell(outcome, measured.peer, measured.event_size)
+    return of_cell(outcome, measured.event_size)
 
 
 def matching(world: World, event: int) -> np.ndarray:

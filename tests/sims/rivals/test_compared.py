@@ -168,7 +168,7 @@ def test_rings_take_a_message_for_each_subscriber_and_one_or_two_where_both_ways
 
 
 def test_gossipsub_takes_a_message_for_each_link_of_its_meshes_but_those_that_events_came_by() -> None:
-    measured = built("topics", "gossipsub, D 4")
+    measured = built("topics", "gossipsub, D 8")
     there, system = measured.world, measured.system
     plain = measured.entrant.knobs[1]
     assert plain == {"D_lazy": 0, "mcache_gossip": 0}
