@@ -193,15 +193,14 @@ def load(runs: Runs) -> list[Chart]:
     titles = {"received": "copies received", "sent": "messages sent"}
     series = []
     for name, run in runs.items():
-        found = _last_cycle(run.columns("load", "peer"))
+        found = _last_cycle(run.columns("load", "taken", *titles))
         if found is None:
             continue
-        found = {"sent" if column == "forwarded" else column: values for column, values in found.items()}
-        taken = found.get("taken", np.ones(found["peer"].size))
+        some = found["taken"] > 0
         for column, title in titles.items():
-            if column in found and (taken > 0).any():
+            if some.any():
                 label = title if len(runs) == 1 else f"{name}: {title}"
-                series.append(_histogram(label, found[column][taken > 0] / taken[taken > 0]))
+                series.append(_histogram(label, found[column][some] / found["taken"][some]))
     return _some(
         Chart(
             "Load per event", "messages per event that a peer wants, mean over its events", "% of peers",
@@ -230,11 +229,10 @@ def cost(runs: Runs) -> list[Chart]:
 
 
 def _upkeep(runs: Runs, name: str, run: Source, unit: str, scale: float) -> list[Series]:
-    found = run.columns("traffic", "cycle", "layer", unit)
+    found = run.columns("traffic", "cycle", "layer", "peers", unit)
     if found is None:
         return []
-    peers = found["peers"] if "peers" in found else np.full(found["cycle"].size, _peers(run))
-    each = scale * found[unit] / np.maximum(peers, 1)
+    each = scale * found[unit] / np.maximum(found["peers"], 1)
     if len(runs) > 1:
         cycles, place = np.unique(found["cycle"], return_inverse=True)
         return [Series(name, cycles, np.bincount(place, each))]
@@ -243,13 +241,6 @@ def _upkeep(runs: Runs, name: str, run: Source, unit: str, scale: float) -> list
         Series(str(layer), found["cycle"][found["layer"] == layer], each[found["layer"] == layer])
         for layer in layers
     ]
-
-
-def _peers(run: Source) -> int:
-    peers = run.table("peers")
-    if peers is None or "peer" not in peers.column_names or not peers.num_rows:
-        return 1
-    return int(peers["peer"].to_numpy().max()) + 1
 
 
 def _last_cycle(columns: Columns | None) -> Columns | None:

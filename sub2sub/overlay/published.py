@@ -111,8 +111,10 @@ class Published:
     def __repr__(self) -> str:
         """One line."""
         spam = int(self.outcome.spam.sum())
+        alone = int((self.outcome.matches == 0).sum())
+        told = f" ({alone} without a match)" if alone else ""
         return (
-            f"<Published {self.events.rows} events: {self.received.rows} received, {self.missed.rows} "
+            f"<Published {self.events.rows} events{told}: {self.received.rows} received, {self.missed.rows} "
             f"missed, {spam} spam, {self.outcome.messages_per_delivery:.2f} messages per delivery>"
         )
 

@@ -157,6 +157,14 @@ def test_a_host_counts_once_among_those_that_have_an_event() -> None:
     assert [int(events[name][0]) for name in ("matches", "hosts", "delivered")] == [4, 2, 2]
 
 
+def test_events_outside_of_all_ranges_are_counted_and_said() -> None:
+    overlay = Overlay.of([[0.0]] * 4, [[1.0]] * 4, seed=1).run(5)
+    published = overlay.publish([[0.5], [7.0], [-3.0]])
+    assert published.events["matches"].tolist() == [4, 0, 0]
+    assert "<Published 3 events (2 without a match): 4 received, 0 missed" in repr(published)
+    assert "without a match" not in repr(overlay.publish([[0.5]]))
+
+
 FOOTPRINTS = """
 import sys, types
 import numba, numba.core.dispatcher, numba.core.compiler, numba.core.types, numba.core.typing.builtins

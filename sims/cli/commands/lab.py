@@ -53,15 +53,10 @@ def command(
       sub2sub lab --topics --peers 2000           topics; CAMCAST's routing beside rings
       sub2sub lab demo --set layers.ring.cap=20   an experiment, with a setting changed
     """
-    try:
-        import uvicorn
+    import uvicorn
 
-        from sims.lab.server import LabServer
-    except ImportError as error:
-        raise InputError(
-            f"lab: needs the package {error.name}: pip install 'sub2sub-overlays[lab]'"
-        ) from None
     from sims.lab.laboratory import Laboratory, experiment_for
+    from sims.lab.server import LabServer
 
     experiment = experiment_for(source, peers, topics, (*own.changes(table), *changes))
     lab = Laboratory(experiment, seed, out)

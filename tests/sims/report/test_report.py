@@ -47,6 +47,7 @@ def _run(path: Path, name: str = "one", seed: int = 1, shortcuts: int = 1) -> Pa
             {
                 "cycle": [1, 1],
                 "layer": ["ring", "cyclon"],
+                "peers": [1, 1],
                 "messages": [40, 20],
                 "failed": [0, 0],
                 "bytes": [9, 8],
