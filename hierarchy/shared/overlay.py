@@ -82,10 +82,9 @@ class SharedOverlay(Overlay):
     seed : int
     network : Network, optional
     topics : NestedRanges, optional
-        The ranges of topics; if not given, every range is a topic. A peer uses it only for its own
-        subscription: it knows whether it subscribes to a topic, and its descriptor says so.
-    axis : int
-        The attribute whose ranges are topics. A topic subscription does not restrict the others.
+        The ranges of topics on the first attribute; if not given, every range is a topic. A topic
+        subscription does not restrict the others. A peer uses it only for its own subscription: it knows
+        whether it subscribes to a topic, and its descriptor says so.
     space : AttributeSpace, optional
         The names and types of the attributes.
     **layers
@@ -124,7 +123,6 @@ class SharedOverlay(Overlay):
         network: Network | None = None,
         *,
         topics: NestedRanges | None = None,
-        axis: int = 0,
         space: AttributeSpace | None = None,
         **layers: Any,
     ) -> None:
@@ -133,9 +131,7 @@ class SharedOverlay(Overlay):
         super().__init__(population, settings or SharedSettings(), seed, network, **layers)
         if topics is not None and not hasattr(topics, "bounds"):
             raise InputError(f"topics: expected NestedRanges, got {type(topics).__name__}")
-        if not 0 <= axis < population.d:
-            raise InputError(f"axis: expected an attribute from 0 to {population.d - 1}, got {axis}")
-        self.topics, self.axis, self.space = topics, axis, space
+        self.topics, self.space = topics, space
         self.topical = np.ones(len(population), np.uint8)
         self._classify(np.arange(len(population)))
         self.points = Points(population, self.cyclon, self.settings.points, seed)
@@ -326,9 +322,9 @@ class SharedOverlay(Overlay):
             (lows[by] <= at) & (at <= highs[by]), axis=1
         )
         if self.topics is not None:
-            own = [self.topics.range(self.topics.topic_at(int(x))) for x in at[:, self.axis]]
+            own = [self.topics.range(self.topics.topic_at(int(x))) for x in at[:, 0]]
             bounds = np.array(own, np.float64).reshape(-1, 2)
-            fits &= (lows[by, self.axis] == bounds[:, 0]) & (highs[by, self.axis] == bounds[:, 1] - 1)
+            fits &= (lows[by, 0] == bounds[:, 0]) & (highs[by, 0] == bounds[:, 1] - 1)
         return fits
 
     def _check_members(self, at: NDArray[np.float64], by: NDArray[np.int64]) -> None:
@@ -347,8 +343,7 @@ class SharedOverlay(Overlay):
             return
         lows, highs = (side[peers] for side in self.population.ranges())
         bounds = {tuple(row) for row in self.topics.bounds().tolist()}
-        own = zip(lows[:, self.axis].tolist(), (highs[:, self.axis] + 1).tolist(), strict=True)
-        others = np.delete(np.arange(self.population.d), self.axis)
-        first, last = (-TOP, TOP) if self.space is None else (side[others] for side in self.space.bounds)
-        is_open = np.all((lows[:, others] <= first) & (highs[:, others] >= last), axis=1)
+        own = zip(lows[:, 0].tolist(), (highs[:, 0] + 1).tolist(), strict=True)
+        first, last = (-TOP, TOP) if self.space is None else (side[1:] for side in self.space.bounds)
+        is_open = np.all((lows[:, 1:] <= first) & (highs[:, 1:] >= last), axis=1)
         self.topical[peers] = is_open & np.array([pair in bounds for pair in own], bool)

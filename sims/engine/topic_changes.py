@@ -174,7 +174,7 @@ class RemoveTopic(_TopicChange):
 def _followed(overlay: SharedOverlay) -> NDArray[np.int64]:
     """The topic that each peer subscribes to; -1 for none."""
     topics = {tuple(row): number for number, row in enumerate(_ranges(overlay).bounds().tolist())}
-    lows, highs = (side[:, overlay.axis].tolist() for side in overlay.population.ranges())
+    lows, highs = (side[:, 0].tolist() for side in overlay.population.ranges())
     found = np.array([topics.get((low, high + 1), -1) for low, high in zip(lows, highs, strict=True)])
     return np.where(overlay.population.present & (overlay.topical == 1), found, -1)
 
@@ -183,10 +183,9 @@ def _boxes(
     overlay: CommunityOverlay | SharedOverlay, topics: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Closed ranges (lows, highs) of subscriptions to topics, given by number."""
-    axis = overlay.axis if _is_shared(overlay) else 0
     bounds = _ranges(overlay).bounds()[topics]
     lows, highs = (np.full((len(topics), overlay.population.d), end) for end in (-np.inf, np.inf))
-    lows[:, axis], highs[:, axis] = bounds[:, 0], bounds[:, 1] - 1
+    lows[:, 0], highs[:, 0] = bounds[:, 0], bounds[:, 1] - 1
     return lows, highs
 
 

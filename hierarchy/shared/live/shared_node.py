@@ -1,9 +1,9 @@
 """A node of the shared overlay: it subscribes to topics and to ranges, and publishes by either way.
 
 A `Node` (`sub2sub.live`) that knows the topics as nested ranges of the first attribute. All nodes of an
-overlay have to know the same topics; `add_topic` and `add_parent` change them while running, and have to be
-called at every node, in the same order. A topic subscription is one peer for the topic's own range, and one
-for each range that the topic includes by a further parent.
+overlay have to know the same topics; methods change them while running, and have to be called at every node,
+in the same order. A topic subscription is one peer for the topic's own range, and one for each range that the
+topic includes by a further parent.
 
 >>> import asyncio
 >>> from hierarchy.topics import NestedRanges, TopicTree
@@ -200,6 +200,18 @@ class SharedNode(Node):
         """Take note of another supertopic of a topic; its subscribers now get the topic's events too."""
         self.topics.tree.add_parent(topic, parent)
         await self._follow_topics()
+
+    async def move_topic(self, topic: str, under: str) -> None:
+        """Take note that a topic has moved below another, with its subtopics and its name."""
+        self.topics.move(topic, under)
+        await self._follow_topics()
+
+    async def rename_topic(self, topic: str, name: str) -> None:
+        """Take note of another name of a topic; its ranges and subscribers stay."""
+        self.topics.tree.rename(topic, name)
+        for subscription in self.followed:
+            if subscription.topic == topic:
+                subscription.topic = name
 
     async def remove_topic(self, topic: str) -> None:
         """Take note that a topic without subtopics is gone; subscriptions to it end."""

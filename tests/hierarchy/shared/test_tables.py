@@ -11,7 +11,6 @@ from hierarchy.peers.settings import SharedSettings, TableSettings
 from hierarchy.peers.tables import TablePeer
 from hierarchy.shared.overlay import SharedOverlay
 from hierarchy.topics import NestedRanges, TopicTree
-from sub2sub.compiled.common.network import Network
 from sub2sub.compiled.common.views import FREE
 from sub2sub.errors import InputError
 from sub2sub.overlay.population import Population
@@ -200,9 +199,3 @@ def test_a_checkpoint_restores_the_tables() -> None:
 def test_settings_outside_their_domain_are_refused(wrong, message) -> None:
     with pytest.raises(InputError, match=message):
         TableSettings(**wrong)
-
-
-def test_an_invalid_axis_is_refused() -> None:
-    people, nested = population(5, 1)
-    with pytest.raises(InputError, match="axis: expected an attribute from 0 to 0, got 1"):
-        SharedOverlay(people, topics=nested, axis=1, network=Network.whole(5))

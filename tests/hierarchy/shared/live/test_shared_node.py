@@ -160,6 +160,26 @@ def test_topics_are_added_given_a_second_parent_moved_and_removed_while_running(
     live_virtually(story)
 
 
+def test_live_topics_are_moved_below_another_and_renamed_while_running() -> None:
+    async def story() -> None:
+        async with SharedNode(topics(), period=PERIOD, seed=1) as alice:
+            soccer, tennis = [await alice.subscribe_topic(topic) for topic in (".soccer", ".tennis")]
+            async with SharedNode(topics(), contact=alice.address, period=PERIOD, seed=2) as bob:
+                italy = await bob.subscribe_topic(ITALY)
+                for node in (alice, bob):
+                    await node.move_topic(ITALY, ".tennis")
+                    await node.rename_topic(ITALY, ".tennis.rome")
+                await asyncio.sleep(12 * PERIOD)
+                await bob.publish_topic(".tennis.rome", b"rome", TO_ALL)
+                await bob.publish_topic(".soccer", b"cup")
+                assert await heard(tennis, 1) == await heard(italy, 1) == [b"rome"]
+                assert await heard(soccer, 1) == [b"cup"]  # and nothing of what is elsewhere now
+                with pytest.raises(InputError, match=r"soccer\.italy"):
+                    await bob.publish_topic(ITALY)
+
+    live_virtually(story)
+
+
 def test_ids_are_bound_to_certificates_and_say_whether_a_subscription_is_a_topics(tmp_path: Path) -> None:
     authority = Authority.create(tmp_path / "swarm")
     ours, theirs = (Tls(authority.issue(name)) for name in ("ours", "theirs"))
