@@ -16,13 +16,13 @@ import threading
 from functools import cache
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
 from sub2sub.version import DISTRIBUTION, VERSION
-from workloads.cli.suggestions import Suggesting
 
 COMMANDS = Path(__file__).with_name("commands")
 OF_WORKLOADS = {  # commands of another package: where they are, and their summaries
@@ -44,12 +44,13 @@ EXTRAS = {  # of this package, and the libraries that each installs
 }  # fmt: skip
 
 
-class Commands(Suggesting):
+class Commands(click.Group):
     """The modules of `sims/cli/commands/` as commands; invalid input gives one line, without a traceback."""
 
-    def list_commands(self, context: click.Context) -> list[str]:
-        """Names of the modules."""
-        return sorted([*OF_WORKLOADS, *(path.stem for path in COMMANDS.glob("[a-z]*.py"))])
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        names = [*OF_WORKLOADS, *(path.stem for path in COMMANDS.glob("[a-z]*.py"))]
+        self.commands = {name: click.Command(name) for name in names}  # each is loaded when it is called
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Return the `command` of the module `name`."""

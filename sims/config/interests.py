@@ -165,7 +165,7 @@ class WorkloadSettings:
     Attributes
     ----------
     spec : str
-        A named workload (`sub2sub workload list`) or a .toml file that describes one.
+        A named workload (uniform-D or power-law-D) or a .toml file that describes one.
     table : path
         Instead of a spec: a workload folder, a table of subscriptions (.parquet, .csv, .arrow) with the
         columns X_low and X_high for each attribute X, or a .toml file that describes the columns of tables

@@ -179,7 +179,7 @@ class Where:
         if not self.asked:
             yield None
             return
-        with self.started("tasks") as spark:
+        with self.started("tasks", quiet=True) as spark:  # the plan shows its own progress
             yield spark
 
     @contextmanager

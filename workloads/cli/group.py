@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -12,10 +11,9 @@ import click
 from workloads.cli import common
 from workloads.cli.own_tables import OwnTable, table_options
 from workloads.cli.stats import stats
-from workloads.cli.suggestions import Suggesting
 
 
-@click.group("workload", cls=Suggesting)
+@click.group("workload")
 def cli() -> None:
     """Generate, import, match and describe workloads.
 
@@ -29,28 +27,8 @@ def cli() -> None:
 cli.add_command(stats)
 
 
-@cli.command("list")
-@common.json_option
-def list_names(as_json: bool) -> None:
-    """List the workloads that have a name."""
-    from workloads.spec.catalogue import NAMES
-
-    common.print_result(as_json, list(NAMES), *NAMES)
-
-
 @cli.command()
-@click.argument("spec")
-@common.always_json_option
-def show(spec: str) -> None:
-    """Print a workload, given by name or as a .toml file, as JSON with all its settings."""
-    from workloads.spec.catalogue import resolve
-    from workloads.spec.files import to_dict
-
-    click.echo(json.dumps(to_dict(resolve(spec)), indent=2))
-
-
-@cli.command()
-@click.option("--spec", required=True, metavar="FILE|NAME", help="A .toml file or a name; see `list`.")
+@click.option("--spec", required=True, metavar="FILE|NAME", help="A .toml file, uniform-D or power-law-D.")
 @common.subscribers_option
 @common.events_option
 @click.option(
@@ -81,11 +59,12 @@ def generate(
     from workloads.frames.saved import generate as write
     from workloads.spec.catalogue import resolve
 
-    resolved = resolve(spec)
+    resolved, file = resolve(spec), Path(spec)
     with where.started(f"{subscribers} subscriptions, {events} events", quiet) as spark:
         saved = Saved(spark, out)
         saved.begin(overwrite)
-        write(saved, resolved, subscribers, events, seed, at_least, cycles)
+        source = file.read_text(encoding="utf-8") if file.suffix == ".toml" else spec
+        write(saved, resolved, subscribers, events, seed, at_least, cycles, source)
     facts = {"folder": out, "workload": resolved.name, "subscriptions": subscribers, "events": events}
     line = f"{out}: {subscribers} subscriptions, {events} events of {resolved.name}"
     common.print_result(as_json, facts, line)

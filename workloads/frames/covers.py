@@ -103,38 +103,34 @@ def covers(
     Returns
     -------
     DataFrame
-        A row for each box: the columns of the fence, area, box (from 0), lon_low, lon_high, lat_low,
-        lat_high, reason. A fence that is no valid polygon has one row without a box, and a reason.
+        A row for each box: the columns of the fence, area, lon_low, lon_high, lat_low, lat_high, box (from
+        0), reason. A fence that is no valid polygon has one row without a box, and a reason.
     """
-    from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
+    from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.types import StructType
 
     if not 0 < tolerance < np.inf or at_most < 1:
         raise InputError(f"tolerance = {tolerance}, boxes = {at_most}: expected more than 0 of each")
-    more = {
-        "area": DoubleType(),
-        "box": LongType(),
-        **dict.fromkeys(_ENDS, DoubleType()),
-        "reason": StringType(),
-    }
-    schema = StructType([*fences.schema.fields, *(StructField(name, kind) for name, kind in more.items())])
+    reals = [pa.field(name, pa.float64()) for name in ("area", *_ENDS)]
+    more = pa.schema([*reals, pa.field("box", pa.int64()), pa.field("reason", pa.string())])
 
     def cover(batches: Batches) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            place: list[int] = []
-            rows: list[tuple[Any, ...]] = []
-            for row, value in enumerate(batch.column(geometry).to_pylist()):
+            fence: list[int] = []
+            rows: list[dict[str, Any]] = []
+            for number, value in enumerate(batch.column(geometry).to_pylist()):
                 polygon, reason = polygon_of(value)
                 boxes = covering_boxes(polygon, tolerance, at_most) if polygon is not None else []
-                rows += [
-                    (polygon.area, k, box[0], box[2], box[1], box[3], None) for k, box in enumerate(boxes)
-                ] or [(None,) * 6 + (reason,)]
-                place += [row] * (len(rows) - len(place))
-            found = batch.take(pa.array(place, pa.int64()))
-            kinds = [pa.float64(), pa.int64(), *[pa.float64()] * 4, pa.string()]
-            sides = zip(*rows, strict=True) if rows else [()] * len(kinds)
-            columns = [pa.array(list(side), kind) for side, kind in zip(sides, kinds, strict=True)]
-            yield pa.record_batch([*found.columns, *columns], [*batch.schema.names, *more])
+                for k, (x_low, y_low, x_high, y_high) in enumerate(boxes):
+                    ends = dict(zip(_ENDS, (x_low, x_high, y_low, y_high), strict=True))
+                    rows.append({"area": polygon.area, "box": k} | ends)
+                rows += [] if boxes else [{"reason": reason}]
+                fence += [number] * (len(rows) - len(fence))
+            columns = pa.RecordBatch.from_pylist(rows, more).columns
+            columns = [*batch.take(pa.array(fence, pa.int64())).columns, *columns]
+            yield pa.record_batch(columns, [*batch.schema.names, *more.names])
 
+    schema = StructType([*fences.schema.fields, *from_arrow_schema(more).fields])
     return fences.mapInArrow(cover, schema)
 
 

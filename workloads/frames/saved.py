@@ -24,7 +24,6 @@ from workloads.frames import blocks
 from workloads.frames.generate import churn, events, subscriptions, topics
 from workloads.frames.own import Checked
 from workloads.generate.topic_ranges import TopicRanges
-from workloads.spec.files import to_dict
 from workloads.spec.spec import Spec
 from workloads.spec.types import ValueType
 
@@ -134,9 +133,13 @@ class Attribute:
 
 
 def generate(
-    saved: Saved, spec: Spec, subscribers: int, published: int, seed: int, at_least: int = 2, cycles: int = 0
-) -> None:
-    """Write subscriptions and events of a spec, its topics and its churn."""
+    saved: Saved, spec: Spec, subscribers: int, published: int, seed: int, at_least: int = 2, cycles: int = 0,
+    source: str = "",
+) -> None:  # fmt: skip
+    """Write subscriptions and events of a spec, its topics and its churn.
+
+    `source` is kept with them: the name of the spec, or the text of its file.
+    """
     if bool(cycles) != (spec.churn is not None):
         raise InputError(f"cycles = {cycles}: expected a number above 0 exactly when the spec has churn")
     spark = saved.spark
@@ -144,7 +147,7 @@ def generate(
     for axis in spec.attributes:
         ends = {} if axis.kind.ends else {"low": float(axis.low), "high": float(axis.high)}
         rows = rows.withMetadata(f"{axis.name}_low", axis.kind.to_dict() | ends)
-    origin = json.dumps({"spec": to_dict(spec), "seed": seed}, default=str)
+    origin = json.dumps({"spec": source or spec.name, "seed": seed})
     written = saved.write("subscriptions", rows.withMetadata("subscriber", {"workload": origin}))
     saved.write("events", events(written, spec, published, seed, at_least))
     if isinstance(spec, TopicRanges):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -60,8 +59,6 @@ class TopicRanges(Spec):
     ----------
     topics : TopicSpec
         Topics in depth-first order, and their popularity.
-    shape : dict
-        The settings that the tree was made from, for the manifest.
 
     Examples
     --------
@@ -75,17 +72,14 @@ class TopicRanges(Spec):
     """
 
     topics: TopicSpec = field(default_factory=lambda: TopicSpec((".",)))
-    shape: Any = field(default=None, compare=False)
 
     @classmethod
-    def of(
-        cls, name: str, topics: TopicSpec, churn: Churn | None = None, shape: dict[str, Any] | None = None
-    ) -> TopicRanges:
+    def of(cls, name: str, topics: TopicSpec, churn: Churn | None = None) -> TopicRanges:
         """The workload of a topic spec, with its topics in depth-first order."""
         ordered = replace(topics, topics=depth_first(topics.topics))
         highest = float(max(1, len(ordered.topics) - 1))
         axis = Attribute("topic", width=Constant(), high=highest, type="int")
-        return cls(name, (axis,), churn=churn, topics=ordered, shape=shape or {"paths": ordered.topics})
+        return cls(name, (axis,), churn=churn, topics=ordered)
 
     def rows(self, seed: int, start: int, stop: int) -> tuple[Floats, Floats]:
         """Closed ranges (lows, highs) of the subscriptions [start, stop)."""

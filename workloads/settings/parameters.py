@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -92,10 +92,8 @@ def member_name(member: enum.Enum) -> str:
     return member.name.lower().replace("_", "-")
 
 
-def plain(value: Any, kinds: Mapping[type, str] | None = None) -> Any:
+def plain(value: Any) -> Any:
     """Settings as tables, with all defaults and without the values that are None.
-
-    The tables of the classes in `kinds` begin with a `kind`.
 
     Examples
     --------
@@ -106,12 +104,10 @@ def plain(value: Any, kinds: Mapping[type, str] | None = None) -> Any:
     if hasattr(value, "to_table"):
         return value.to_table()
     if dataclasses.is_dataclass(value):
-        kind = (kinds or {}).get(type(value))
         items = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
-        table = {name: plain(item, kinds) for name, item in items if item is not None}
-        return table if kind is None else {"kind": kind, **table}
+        return {name: plain(item) for name, item in items if item is not None}
     if isinstance(value, enum.Enum):
         return member_name(value)
     if isinstance(value, tuple | list):
-        return [plain(item, kinds) for item in value]
+        return [plain(item) for item in value]
     return str(value) if isinstance(value, Path) else value

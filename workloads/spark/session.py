@@ -101,40 +101,43 @@ def spark_session(
     if (active := SparkSession.getActiveSession()) is not None:
         yield active
         return
-    if remote is not None:
-        with (
-            tempfile.TemporaryDirectory(prefix="sub2sub-spark-") as folder,
-            _connected(remote, conf or {}) as spark,
-        ):
-            workers.prepare(spark, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="sub2sub-spark-") as folder:
+        if remote is not None:
+            place, builder = remote, SparkSession.builder.remote(remote)
+            settings = {"spark.sql.session.timeZone": "UTC", **(conf or {})}
+        else:
+            builder, settings = SparkSession.builder, _settings(master, memory, conf or {})
+            place = settings["spark.master"]
+            settings.setdefault("spark.sql.warehouse.dir", folder)
+        for key, value in settings.items():
+            builder = builder.config(key, value)
+        try:
+            spark = builder.getOrCreate()
+            _ = spark.version  # asks the server
+        except Exception as failure:  # also where grpc is not installed
+            reason = next(iter(str(failure).splitlines()), type(failure).__name__)
+            raise InputError(f"spark: cannot start a session on {place}: {reason}") from failure
+        try:
+            if remote is None:
+                spark.sparkContext.setLogLevel("ERROR")
+            if not _is_here(place):
+                workers.prepare(spark, Path(folder))
             yield spark
-        return
+        finally:
+            spark.stop()
+
+
+def _settings(master: str | None, memory: str | None, conf: Mapping[str, str]) -> dict[str, str]:
+    """All settings of a session on a master; sets the environment that Spark's scripts need."""
     _set_environment()
-    given = _already_set() | dict(conf or {})
+    given = _already_set() | dict(conf)
     if memory is not None:
         given |= {"spark.driver.memory": memory, "spark.executor.memory": memory}
     master = master or given.get("spark.master", "local[*,4]")  # four attempts at a task, as on a cluster
     if _is_here(master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    with tempfile.TemporaryDirectory(prefix="sub2sub-spark-") as folder:
-        settings = _defaults(master) | {"spark.sql.warehouse.dir": folder} | given | {"spark.master": master}
-        builder = SparkSession.builder
-        for key, value in settings.items():
-            builder = builder.config(key, value)
-        try:
-            spark = builder.getOrCreate()
-        except Exception as failure:
-            raise InputError(
-                f"spark: cannot start a session on {master}: {_first_line(failure)}"
-            ) from failure
-        try:
-            spark.sparkContext.setLogLevel("ERROR")
-            if not _is_here(master):
-                workers.prepare(spark, Path(folder))
-            yield spark
-        finally:
-            spark.stop()
+    return _defaults(master) | given | {"spark.master": master}
 
 
 def _set_environment() -> None:
@@ -144,27 +147,3 @@ def _set_environment() -> None:
     os.environ["JAVA_HOME"] = str(java_home())
     if not Path(os.environ.get("SPARK_HOME", ""), "conf").is_dir():
         os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).parent / "conf"))
-
-
-@contextmanager
-def _connected(remote: str, conf: Mapping[str, str]) -> Iterator[SparkSession]:
-    """A session on a server of Spark Connect."""
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.remote(remote)
-    for key, value in {"spark.sql.session.timeZone": "UTC", **conf}.items():
-        builder = builder.config(key, value)
-    try:
-        spark = builder.getOrCreate()
-        _ = spark.version
-    except Exception as failure:  # also where grpc is not installed
-        raise InputError(f"spark: cannot reach {remote}: {_first_line(failure)}") from failure
-    try:
-        yield spark
-    finally:
-        spark.stop()
-
-
-def _first_line(failure: Exception) -> str:
-    lines = [line for line in str(failure).splitlines() if not line.startswith("An error occurred while")]
-    return next(iter(lines), type(failure).__name__).removeprefix(": ")

@@ -62,35 +62,20 @@ def is_remote(spark: SparkSession) -> bool:
 
 
 def run_tasks(
-    spark: SparkSession,
-    count: int,
-    function: Callable[[int], pa.Table],
-    schema: pa.Schema,
-    what: str = "tasks",
-    report: StageProgress | None = None,
-) -> pa.Table:
-    """Call `function(0)` to `function(count - 1)`, each a task, and concatenate the tables they return.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a number, returns a table of exactly `schema`: columns are matched by position.
-    """
-    from pyspark.sql.pandas.types import from_arrow_schema
+    spark: SparkSession, count: int, function: Callable[[int], str], report: StageProgress | None = None
+) -> dict[int, str]:
+    """Call `function(0)` to `function(count - 1)`, each a task, and return what each returns."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         use_threads(1)  # the other cores have tasks of their own
         for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from function(number).cast(schema).to_batches()
+            texts = pa.array([function(number) for number in batch.column(0).to_pylist()], pa.string())
+            yield pa.record_batch([batch.column(0), texts], ["number", "text"])
 
-    frame = spark.range(0, count, 1, max(1, count)).mapInArrow(work, from_arrow_schema(schema))
-    with watched(spark, what, report):
-        try:
-            table: pa.Table = frame.toArrow()
-        except Exception as failure:
-            raise as_raised(failure) from failure
-    return table.cast(schema)
+    frame = spark.range(0, count, 1, max(1, count)).mapInArrow(work, "number long, text string")
+    with watched(spark, "tasks", report):
+        found = frame.toArrow()
+    return dict(zip(found["number"].to_pylist(), found["text"].to_pylist(), strict=True))
 
 
 def as_raised(failure: Exception) -> Exception:

@@ -19,7 +19,6 @@ from sub2sub.errors import InputError
 from workloads.spec.distributions import PowerLaw, Uniform
 from workloads.spec.spec import Attribute, Spec
 
-NAMES = tuple(f"{kind}-{d}" for kind in ("uniform", "power-law") for d in range(1, 6))
 _MOST_ATTRIBUTES = 16
 
 

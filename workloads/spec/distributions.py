@@ -242,7 +242,7 @@ def _zipf_table(count: int, exponent: float, order: str) -> tuple[Floats, Intege
 
 @dataclass(frozen=True)
 class Empirical:
-    """Observed values, drawn in proportion to their weights; optionally interpolated.
+    """Observed values, drawn in proportion to their weights.
 
     Attributes
     ----------
@@ -250,8 +250,6 @@ class Empirical:
         The values, from 0 to 1.
     weights : tuple of float, optional
         One per value; all equal if not given.
-    interpolated : bool
-        Whether values between the observed ones are drawn, too.
 
     Examples
     --------
@@ -261,7 +259,6 @@ class Empirical:
 
     seen: tuple[float, ...]
     weights: tuple[float, ...] | None = None
-    interpolated: bool = False
 
     def __post_init__(self) -> None:
         _require(len(self.seen) > 0, "empirical values", self.seen, "at least one value")
@@ -278,10 +275,8 @@ class Empirical:
         seen = np.asarray(self.seen)
         order = np.argsort(seen, kind="stable")
         upper = _thresholds(np.ones(len(seen)) if self.weights is None else np.asarray(self.weights)[order])
-        rank, within = _share_of(upper, u)
-        values = seen[order][rank]
-        before = np.where(rank > 0, seen[order][rank - 1], values)
-        return before + (values - before) * within if self.interpolated else values
+        rank, _ = _share_of(upper, u)
+        return seen[order][rank]
 
 
 @dataclass(frozen=True)

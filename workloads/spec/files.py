@@ -1,4 +1,4 @@
-"""Workload specs as TOML files, and as the plain dictionaries that manifests keep.
+"""Workload specs as TOML files.
 
     name = "stocks"
     events_follow = "interest"
@@ -41,27 +41,14 @@ from pydantic import WithJsonSchema
 
 from sub2sub.errors import InputError
 from workloads.folder.foreign import read_events
-from workloads.generate.topic_ranges import TopicRanges
 from workloads.settings.alternatives import either, list_of, one_of
 from workloads.settings.documents import Document
 from workloads.settings.models import table, value_type
-from workloads.settings.parameters import Parameter, plain
-from workloads.settings.reading import read
-from workloads.spec import distributions
-from workloads.spec.distributions import Empirical, Mixture
+from workloads.settings.parameters import Parameter
+from workloads.spec.distributions import Constant, Empirical, Mixture, Normal, PowerLaw, Uniform, Zipf
 from workloads.spec.spec import Attribute, Spec
-from workloads.spec.topic_files import TOPIC_WORKLOAD, topic_dict
+from workloads.spec.topic_files import TOPIC_WORKLOAD
 from workloads.spec.types import FLOAT, Kind, ValueType
-
-_KIND_OF: dict[type, str] = {
-    distributions.Constant: "constant",
-    distributions.Empirical: "empirical",
-    distributions.Mixture: "mixture",
-    distributions.Normal: "normal",
-    distributions.PowerLaw: "power-law",
-    distributions.Uniform: "uniform",
-    distributions.Zipf: "zipf",
-}
 
 
 @dataclass(frozen=True)
@@ -78,15 +65,12 @@ class SeenValues:
         Column of the file; the name of the attribute if not given.
     weights : tuple of float
         One per value; all equal if not given.
-    interpolated : bool
-        Whether values between the observed ones are drawn, too.
     """
 
     seen: tuple[float, ...] | None = None
     file: Path | None = None
     column: str | None = None
     weights: tuple[float, ...] | None = None
-    interpolated: bool = False
 
     def __post_init__(self) -> None:
         """Refuse two sources or none, and a column without a file."""
@@ -103,7 +87,7 @@ class SeenValues:
             column = read_events(self.file, {of.name: self.column or of.name}, types=kinds)[:, 0]
             shares = column / (of.high - of.low) if is_width else of.share(column)
             seen = tuple(shares.tolist())
-        return Empirical(seen, self.weights, self.interpolated)
+        return Empirical(seen, self.weights)
 
 
 def _seen(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]) -> Any:
@@ -112,7 +96,8 @@ def _seen(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str
     return seen if seen.file is not None else seen.distribution()
 
 
-_KINDS = {kind: table(cls, kind=kind) for cls, kind in _KIND_OF.items() if cls not in (Empirical, Mixture)}
+_PLAIN = {"constant": Constant, "normal": Normal, "power-law": PowerLaw, "uniform": Uniform, "zipf": Zipf}
+_KINDS = {kind: table(cls, kind=kind) for kind, cls in _PLAIN.items()}
 _KINDS["empirical"] = table(SeenValues, kind="empirical", make=_seen)
 _NESTED = Annotated[
     dict[str, Any],
@@ -218,36 +203,3 @@ def load(path: Path) -> Spec:
         With one line per error: file, line, key and what was expected.
     """
     return Document.open(path).read(WORKLOAD, name=path.stem)  # type: ignore[no-any-return]
-
-
-def from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Spec:
-    """The workload that a dictionary describes; paths in it are relative to `folder`.
-
-    Examples
-    --------
-    >>> from_dict({"name": "w", "attributes": [{"name": "price", "interest": "uniform"}]}).names
-    ['price']
-    """
-    return read(WORKLOAD, data, folder=folder)  # type: ignore[no-any-return]
-
-
-def to_dict(spec: Spec) -> dict[str, Any]:
-    """The dictionary of a workload, the inverse of `from_dict`.
-
-    Examples
-    --------
-    >>> from workloads.spec.catalogue import named
-    >>> from_dict(to_dict(named("power-law-2"))) == named("power-law-2")
-    True
-    """
-    if isinstance(spec, TopicRanges):
-        return topic_dict(spec)
-    tables: dict[str, Any] = plain(spec, _KIND_OF)
-    for attribute, written in zip(spec.attributes, tables["attributes"], strict=True):
-        if attribute.type == "float":
-            del written["type"], written["values"]
-        elif attribute.type in ("timestamp", "date"):
-            written |= {end: attribute.kind.text(getattr(attribute, end)) for end in ("low", "high")}
-        elif attribute.kind.ends is not None:
-            del written["low"], written["high"]
-    return tables

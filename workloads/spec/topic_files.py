@@ -22,11 +22,9 @@ from workloads.generate.churn import Churn
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.generate.topics import TopicSpec, random_tree, regular_tree
 from workloads.settings.models import table
-from workloads.settings.parameters import plain
 
 _TREES = ("fanout", "count", "file", "paths")
 _COMPANIONS = {"max_depth": "count", "tree_seed": "count", "column": "file"}
-_LAW = ("exponent", "depth_bias", "event_exponent")
 
 
 @dataclass(frozen=True)
@@ -90,14 +88,6 @@ class TopicTable:
             return random_tree(self.count, depth, self.tree_seed or 0)
         return regular_tree(self.fanout) if self.fanout is not None else self.paths or ()
 
-    @property
-    def shape(self) -> dict[str, Any]:
-        """The settings that give the same tree again; for a file, its topics."""
-        if self.file is not None:
-            return {"paths": list(self.spec.topics)}
-        given = ((key, getattr(self, key)) for key in (*_TREES, *_COMPANIONS))
-        return {key: value for key, value in given if value is not None}
-
 
 @dataclass(frozen=True)
 class TopicWorkload:
@@ -121,15 +111,7 @@ class TopicWorkload:
 def _ranges(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]) -> TopicRanges:
     topics: TopicTable = values["topics"]
     name = values.get("name", context.get("name", "topics"))
-    return TopicRanges.of(name, topics.spec, values.get("churn"), topics.shape)
+    return TopicRanges.of(name, topics.spec, values.get("churn"))
 
 
 TOPIC_WORKLOAD = table(TopicWorkload, make=_ranges)
-
-
-def topic_dict(spec: TopicRanges) -> dict[str, Any]:
-    """The dictionary of a topic workload."""
-    law = {key: getattr(spec.topics, key) for key in _LAW}
-    shape = {key: plain(value) for key, value in spec.shape.items()}
-    churn = {"churn": plain(spec.churn)} if spec.churn else {}
-    return {"name": spec.name, "topics": shape | law} | churn

@@ -6,7 +6,6 @@ The tables of all runs are reduced to one value for each run, statistic, key and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -78,13 +77,12 @@ def _of_events(events: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return found
 
 
-def _line(x: Any, y: Any) -> dict[str, float]:
+def _line(x: pd.Series[float], y: pd.Series[float]) -> dict[str, float]:
     """Slope, intercept and r^2 of the least squares line; NaN if x does not vary, r^2 of 1 if y does not."""
-    x, y = np.asarray(x, float), np.asarray(y, float)
-    if np.ptp(x) == 0.0:  # the sum of squares need not be 0, because the mean is rounded
+    from scipy import stats
+
+    if x.nunique() < 2:
         return {"slope": np.nan, "intercept": np.nan, "r2": np.nan}
-    spread, other = float(((x - x.mean()) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
-    both = float(((x - x.mean()) * (y - y.mean())).sum())
-    slope = both / spread
-    r2 = both**2 / (spread * other) if other > 0.0 else 1.0
-    return {"slope": slope, "intercept": float(y.mean() - slope * x.mean()), "r2": r2}
+    found = stats.linregress(x, y)
+    r2 = found.rvalue**2 if y.nunique() > 1 else 1.0
+    return {"slope": found.slope, "intercept": found.intercept, "r2": r2}

@@ -35,8 +35,6 @@ from workloads.settings.plugins import plugin
 from workloads.spark import packages
 
 if TYPE_CHECKING:  # Spark is loaded by those only who have a session
-    from pyspark.sql import SparkSession
-
     from workloads.spark.tasks import Spark
 
 Progress = Callable[[int, int], None]
@@ -130,7 +128,9 @@ def run_units(
     report(0, len(todo))
     attempts = partial(_attempt, todo, folder)
     if spark is not None:
-        reasons = _on_spark(spark, attempts, len(todo), report)
+        from workloads.spark.tasks import run_tasks
+
+        reasons = run_tasks(spark, len(todo), attempts, lambda _, now, total: report(now, total))
     elif processes == 1 or len(todo) < 2:
         reasons = {}
         for number in range(len(todo)):
@@ -178,20 +178,6 @@ def _attempt(units: Sequence[Unit], folder: Path, number: int) -> str:
             trace.write_text(traceback.format_exc(), encoding="utf-8")
         return f"{type(failure).__name__}: {failure}"
     return ""
-
-
-def _on_spark(
-    spark: SparkSession, attempts: Callable[[int], str], count: int, report: Progress
-) -> dict[int, str]:
-    from workloads.spark.tasks import run_tasks
-
-    schema = pa.schema([("number", pa.int64()), ("reason", pa.string())])
-
-    def call(number: int) -> pa.Table:
-        return pa.table({"number": [number], "reason": [attempts(number)]}, schema)
-
-    found = run_tasks(spark, count, call, schema, "units", lambda _, now, total: report(now, total))
-    return dict(zip(found["number"].to_pylist(), found["reason"].to_pylist(), strict=True))
 
 
 def _in_processes(

@@ -7,10 +7,9 @@ import click
 from sims.cli.live.authorities import ca
 from sims.cli.live.nodes import KINDS, WATCHED, node_command, watch_command
 from sims.cli.live.swarms import swarm
-from workloads.cli.suggestions import Suggesting
 
 
-@click.group("live", cls=Suggesting)
+@click.group("live")
 def command() -> None:
     """Run Sub-2-Sub and CAMCAST over real sockets (needs the extra `live`).
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from workloads.cli.common import FOLDER, NumberRange, json_option, print_result
-from workloads.cli.suggestions import Suggesting
 
 in_folder = click.option(
     "--folder", type=FOLDER, default=Path("swarm"), show_default="swarm", help="Folder of the authority."
@@ -17,7 +16,7 @@ for_days = click.option(
 )
 
 
-@click.group(cls=Suggesting)
+@click.group()
 def ca() -> None:
     """Keep a swarm's own certificate authority: only its members can connect.
 

@@ -124,8 +124,7 @@ WRONG = r"""
     live ca init --days -3 | '--days': -3.0 is not in the range
     live swarm --peers 1 | '--peers': 1 is not in the range
     live swarm --kill 2 | '--kill': 2.0 is not in the range
-    workload show nosuch | 'nosuch': expected uniform-D or power-law-D
-    workload show spec.toml | spec.toml:2: attributes.0.name: expected a value
+    workload generate --spec spec.toml --subscribers 5 --out w | spec.toml:2: attributes.0.name: expected a
     workload generate --spec nosuch --subscribers 5 --out w | 'nosuch': expected uniform-D or power-law-D
     workload generate --spec uniform-1 --subscribers -5 --out w | '--subscribers': -5 is not in the range
     workload generate --spec uniform-1 --subscribers 5 --out w --conf x | --conf x: expected spark.KEY=VALUE

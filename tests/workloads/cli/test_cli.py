@@ -76,12 +76,6 @@ def test_a_workload_is_generated_matched_and_described(spark: Any, tmp_path: Pat
         call("match", w)
 
 
-def test_every_named_workload_can_be_shown() -> None:
-    names = call("list").output.split()
-    assert "power-law-3" in names
-    assert json.loads(call("show", names[0]).output)["name"] == names[0]
-
-
 def test_import_maps_columns_and_reports_what_it_set_aside(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "orders.csv").write_text("lo,hi,city\n1,2,7\n5,4,7\n")
     (tmp_path / "trades.csv").write_text("price,where\n1.5,7\n")

@@ -13,7 +13,8 @@ from workloads.generate.churn import Churn
 from workloads.generate.topic_ranges import TopicRanges, depth_first, last_below
 from workloads.generate.topics import TopicSpec, random_tree
 from workloads.match.bitmaps import count_matches
-from workloads.spec.files import from_dict, load, to_dict
+from workloads.settings.reading import read
+from workloads.spec.files import WORKLOAD, load
 
 NEWS = """
 [topics]
@@ -58,17 +59,15 @@ def test_a_file_gives_the_topic_workload_and_its_churn(tmp_path: Path) -> None:
     spec = load(tmp_path / "news.toml")
     assert isinstance(spec, TopicRanges)
     assert spec.churn == Churn(20, 5, change=0.1)
-    assert from_dict(to_dict(spec)) == spec
 
 
 def test_trees_come_from_files_and_lists_too(tmp_path: Path) -> None:
     (tmp_path / "tree.csv").write_text("path\n.\n.b\n.a\n.a.x\n")
     table = {"file": "tree.csv", "column": "path", "exponent": 0.0}
-    spec = from_dict({"name": "t", "topics": table}, tmp_path)
+    spec = read(WORKLOAD, {"name": "t", "topics": table}, folder=tmp_path)
     assert isinstance(spec, TopicRanges)
     assert spec.topics.topics == (".", ".a", ".a.x", ".b")
-    assert from_dict(to_dict(spec)) == spec
-    grown = from_dict({"name": "t", "topics": {"count": 30, "max_depth": 3, "tree_seed": 5}})
+    grown = read(WORKLOAD, {"name": "t", "topics": {"count": 30, "max_depth": 3, "tree_seed": 5}})
     assert isinstance(grown, TopicRanges)
     assert set(grown.topics.topics) == set(random_tree(30, 3, 5))
 

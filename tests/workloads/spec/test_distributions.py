@@ -56,7 +56,6 @@ CONTINUOUS: list[tuple[Distribution, Callable[[Floats], Floats]]] = [
         Mixture((Normal(0.2, 0.02), Uniform(0.5, 1.0)), (3.0, 1.0)),
         lambda x: 0.75 * truncated(0.2, 0.02)(x) + 0.25 * np.clip(2 * x - 1, 0, 1),
     ),
-    (Empirical((0.0, 0.5, 1.0), interpolated=True), lambda x: (1 + 2 * np.minimum(x, 1)) / 3),
 ]
 
 
