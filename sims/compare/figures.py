@@ -6,6 +6,7 @@ look in all charts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,7 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, Figure]]:
     """All figures with their names; drawn one after the other."""
     worlds = [str(world) for world in dict.fromkeys(table.world)]
     for world in (world for world in worlds if not is_between(world)):
-        slug = world.replace(" ", "-").replace("/", "-")
+        slug = re.sub(r"[^\w.=-]", "-", world)
         sheets = {
             "frontier": Sheet([frontier_chart(table, world, *fault) for fault in FRONTIER]),
             "faults": Sheet(fault_charts(table, world)),

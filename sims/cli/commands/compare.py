@@ -52,6 +52,10 @@ if TYPE_CHECKING:
     "with [table.topics], whose rows are the subscribers.",
 )  # fmt: skip
 @click.option(
+    "--topic-separator", metavar="TEXT", help="What stands between the names in --tree, such as '::'."
+)
+@click.option("--implied-topics", is_flag=True, help="Add supertopics that --tree does not list.")
+@click.option(
     "--workload", "workloads", multiple=True, metavar="NAME|DIR|FILE",
     help="Ranges: uniform-D, power-law-D, a .toml spec, a workload folder, a table (.csv, .parquet), or a "
     ".toml file with [table]. Every row of these is a subscriber, unless --subscribers says how many.",
@@ -116,6 +120,8 @@ def command(
     choosing: int,
     seeds: int,
     tree: str | None,
+    topic_separator: str | None,
+    implied_topics: bool,
     workloads: tuple[str, ...],
     bits: int,
     systems: tuple[str, ...],
@@ -162,6 +168,9 @@ def command(
     options = "" if bits == BITS else f" bits={bits}"
     options += " rows=all" if subscribers is None else ""
     workloads = tuple(str(own.described(Path(name))) if is_table(Path(name)) else name for name in workloads)
+    if tree and topic_separator:
+        tree += f" separator={topic_separator.strip()}"
+    tree = f"{tree} implied=topics" if tree and implied_topics else tree
     worlds = tuple(worlds_of(world or ("all" if quick else "usual"), tree, workloads, quick, options))
     plan = Plan(
         worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing,

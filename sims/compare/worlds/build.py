@@ -24,7 +24,8 @@ def build_world(name: str, n: int, events: int, probes: int, seed: int, choosing
 
     Options may follow: `bits=12` is the grid that ranges are rounded to, `rows=all` takes every row of a
     folder or table, whatever n, with `publishers=others` events on ranges come from live subscribers that do
-    not match them, and with `hosts=4` every subscriber is a host with four ranges.
+    not match them, and with `hosts=4` every subscriber is a host with four ranges. A tree's names may stand
+    apart by `separator=::`, and with `implied=topics` it need not list supertopics.
 
     Examples
     --------
@@ -40,7 +41,8 @@ def build_world(name: str, n: int, events: int, probes: int, seed: int, choosing
     if kind == "topics" and rest and is_stored(Path(rest)) and not is_table(Path(rest)):
         return stored_topic_world(Path(rest), n, events, probes, seed, choosing)
     if kind == "topics":
-        paths = read_tree(Path(rest)) if rest else TREE
+        given = options.get("separator"), "implied" in options
+        paths = read_tree(Path(rest), *given) if rest else TREE
         return topic_world(n, events, probes, seed, paths, name, choosing)
     if kind == "ranges" and rest:
         bits = int(options.get("bits", BITS))
@@ -69,7 +71,9 @@ def world_options(rest: str) -> tuple[str, dict[str, str]]:
     ('orders.csv', {'bits': '12', 'rows': 'all'})
     """
     words, options = rest.split(" "), {}
-    while words and re.fullmatch(r"bits=\d+|rows=all|publishers=others|hosts=[2-9]\d*", words[-1]):
+    while words and re.fullmatch(
+        r"bits=\d+|rows=all|publishers=others|hosts=[2-9]\d*|separator=.+|implied=topics", words[-1]
+    ):
         key, _, value = words.pop().partition("=")
         options[key] = value
     return " ".join(words), dict(reversed(options.items()))

@@ -27,11 +27,11 @@ TREE = regular_tree((5, 5, 4))  # 131 topics, depth 3
 EXPONENT = 1.0
 
 
-def read_tree(path: Path) -> tuple[str, ...]:
+def read_tree(path: Path, separator: str | None = None, implied: bool = False) -> tuple[str, ...]:
     """The topics of a file: a path such as .sport.soccer a line, or a table with a column `path` or `topic`.
 
-    Supertopics have to be listed, so that a name with a dot is not taken for a subtopic; it is written in
-    quotes (`."Soccer 2.0"`).
+    Supertopics have to be listed unless they are `implied`, so that a name with a dot is not taken for a
+    subtopic; it is written in quotes (`."Soccer 2.0"`). `separator` is what stands between names instead.
     """
     if path.suffix in (".txt", ""):
         try:
@@ -43,7 +43,7 @@ def read_tree(path: Path) -> tuple[str, ...]:
     else:
         source = path
     try:
-        topics, against = stored_tree(source)
+        topics, against = stored_tree(source, separator=separator, implied=implied)
         refuse("topics", against)
     except InputError as failure:
         raise InputError(f"{path}: {failure}") from None

@@ -184,3 +184,16 @@ def test_a_host_that_crashes_takes_all_its_ranges_with_it() -> None:
     host = made.overlay.population.host
     assert np.array_equal(made.network.alive == 1, alive[host] == 1)
     assert np.array_equal(made.by_subscriber(np.ones(240, np.int64)), np.full(80, 3))
+
+
+def test_a_tree_is_read_as_workloads_are_imported(tmp_path: Path) -> None:
+    (tmp_path / "tree.csv").write_text("path\nsport :: soccer\nnews :: art :: jazz\n")
+    name = f"topics {tmp_path / 'tree.csv'} separator=:: implied=topics"
+    world = build_world(name, n=60, events=5, probes=2, seed=1)
+    assert world.topics is not None
+    tree = world.topics.ranges.tree
+    assert {tree.name(topic) for topic in range(tree.capacity)} == {
+        ".", ".sport", ".sport.soccer", ".news", ".news.art", ".news.art.jazz",
+    }  # fmt: skip
+    with pytest.raises(InputError, match="supertopic of"):
+        build_world(name.removesuffix(" implied=topics"), n=60, events=5, probes=2, seed=1)
