@@ -36,5 +36,5 @@ def test_the_site_shows_code_results_and_pictures() -> None:
     page = pages["rings-of-my-table"]
     assert page.startswith("# Rings of my table\n")
     assert "```python\nfrom sub2sub import Overlay, datasets" in page
-    assert "50 events: 1810 received, 0 missed" in page
+    assert "50 events (1 without a match): 1810 received, 0 missed" in page
     assert '<img alt="" src="data:image/png;base64,' in page
