@@ -107,7 +107,7 @@ def test_kernels_and_live_peers_import_peers_and_never_the_other_way() -> None:
                 "topics",
                 "camcast",
                 "overlay",
-                "shared.overlay",
+                "shared.shared_overlay",
             ),
         }.get(_room(path).split("/")[1])
         ours = [name.split(".", 1)[1] for name in _imports(tree) if re.match(r"(sub2sub|hierarchy)\.", name)]

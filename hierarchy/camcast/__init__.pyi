@@ -1,10 +1,10 @@
 from hierarchy.camcast.communities import Communities as Communities
 from hierarchy.camcast.communities import populated_supertopics as populated_supertopics
-from hierarchy.camcast.community import Community as Community
-from hierarchy.camcast.community import CommunityEvent as CommunityEvent
-from hierarchy.camcast.community import CommunityManager as CommunityManager
-from hierarchy.camcast.community import Subscriber as Subscriber
-from hierarchy.camcast.community import Transport as Transport
+from hierarchy.camcast.manager import Community as Community
+from hierarchy.camcast.manager import CommunityEvent as CommunityEvent
+from hierarchy.camcast.manager import CommunityManager as CommunityManager
+from hierarchy.camcast.manager import Subscriber as Subscriber
+from hierarchy.camcast.manager import Transport as Transport
 from hierarchy.camcast.settings import MemberParameters as MemberParameters
 from hierarchy.camcast.settings import Parameters as Parameters
 from hierarchy.camcast.settings import Settings as Settings

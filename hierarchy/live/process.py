@@ -28,7 +28,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import TracebackType
 from typing import ClassVar
 
-from hierarchy.camcast.community import (
+from hierarchy.camcast.manager import (
     CommunityEvent,
     Subscriber,
     check_callback,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hierarchy.camcast.community import CommunityEvent, Subscriber, check_callback, check_data, check_upward
+from hierarchy.camcast.manager import CommunityEvent, Subscriber, check_callback, check_data, check_upward
 from hierarchy.camcast.settings import Settings
 from hierarchy.compiled.camcast.dissemination import disseminate
 from hierarchy.membership.interface import MembershipService, known_parameters

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.peers.settings import CamcastRoute, SharedSettings
-from hierarchy.shared.overlay import Route, SharedOverlay
+from hierarchy.shared.shared_overlay import Route, SharedOverlay
 from hierarchy.shared.topics import TOPIC, Box, Topics
 from hierarchy.topics.filters import levels_of
 from sub2sub.compiled.common.randomness import draws

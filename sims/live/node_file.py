@@ -17,7 +17,7 @@ from sub2sub.peers.descriptors import Descriptor
 from workloads.settings.models import table
 
 if TYPE_CHECKING:  # a node loads only what it is
-    from hierarchy.camcast.community import CommunityEvent
+    from hierarchy.camcast.manager import CommunityEvent
     from hierarchy.live import Community, Process
     from hierarchy.shared.live import SharedNode
     from hierarchy.topics import TopicTree

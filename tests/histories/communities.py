@@ -14,7 +14,7 @@ import random
 from collections.abc import Coroutine
 from typing import Any
 
-from hierarchy.camcast.community import CommunityEvent
+from hierarchy.camcast.manager import CommunityEvent
 from hierarchy.live.failures import MOST_UNSENT, SPACE
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings

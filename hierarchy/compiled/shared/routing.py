@@ -42,7 +42,7 @@ from sub2sub.compiled.timing.agenda import take
 from sub2sub.compiled.timing.latency import HOPS as COUNTS_HOPS
 
 if TYPE_CHECKING:
-    from hierarchy.shared.overlay import SharedOverlay
+    from hierarchy.shared.shared_overlay import SharedOverlay
 
 
 class Tables(NamedTuple):

@@ -28,7 +28,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from hierarchy.camcast.community import check_callback, check_data
+from hierarchy.camcast.manager import check_callback, check_data
 from hierarchy.peers.route_choice import OTHERS, STRANGER, Known, RouteChoice, choose_route
 from hierarchy.peers.router import tightest_first
 from hierarchy.peers.settings import CamcastRoute

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.peers.tables import ASKS, DRAWS, GREETINGS, STREAM, TableContents, TablePeer
-from hierarchy.shared.overlay import SharedOverlay
+from hierarchy.shared.shared_overlay import SharedOverlay
 from sub2sub.compiled.common.network import Network
 from sub2sub.peers.descriptors import DESCRIPTOR, HEADER, RANGE, Descriptor, Link
 from sub2sub.peers.draws import Dice

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hierarchy.peers.settings import SharedSettings, TableSettings
 from hierarchy.peers.tables import TablePeer
-from hierarchy.shared.overlay import SharedOverlay
+from hierarchy.shared.shared_overlay import SharedOverlay
 from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.compiled.common.views import FREE
 from sub2sub.errors import InputError
