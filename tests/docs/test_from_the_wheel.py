@@ -147,6 +147,7 @@ def test_the_registry_page_leads_into_the_repository_only_if_its_address_is_know
     alone = registry_page(README, None)
     assert not re.findall(r"!\[|" + RELATIVE, alone)
     assert "one readable class" in alone
+    assert "An event travels hop by hop" not in alone  # a picture's words without the picture
     text = registry_page(README, "https://example.org/them/theirs/")
     links = re.findall(r"\]\(https://example.org/them/theirs/(blob|raw)/HEAD/([^)#]+)", text)
     assert len(links) == len(re.findall(RELATIVE, README)) > 20
