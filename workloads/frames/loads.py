@@ -17,13 +17,14 @@ from sub2sub.plain_numba import jitted
 from workloads.arrays import Floats, Integers
 from workloads.frames import blocks
 from workloads.frames.blocks import Batches
-from workloads.frames.rings import arcs, paired
+from workloads.frames.rings import arcs, paired, slices
+from workloads.match.bitmap_chunks import CHUNK
 from workloads.match.bitmaps import Bitmaps
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_EVENTS = 2**12  # whose links are listed at a time
+_MEMBERS = 2**22  # of a chunk's rings, listed at a time, about
 _SHARES = 16  # of the events: the arcs' ends of one share are joined at a time
 _ALL = 2**31  # events are one block
 
@@ -103,14 +104,14 @@ def arc_loads(lows: Floats, highs: Floats, points: Floats) -> tuple[Integers, In
     [[2, 3, 3], [1, 1, 0], [0, 0, 1, -1], [2, 2, 2, -1]]
     """
     bitmaps = Bitmaps(lows, highs, points)
+    events = [*slices(lows, highs, points, _MEMBERS * -(-len(lows) // CHUNK))]
     rings, successors = np.zeros((2, len(lows)), np.int64)
     first, last = np.full((2, len(points)), -1, np.int64)
     rows = np.arange(len(lows), dtype=np.int32)
     for chunk in bitmaps.chunks(backwards=True):
         own = rows[chunk.rows]
         starts, targets = np.zeros(len(own) + 1, np.int64), rows[:0]
-        for start in range(0, len(points), _EVENTS):
-            some = slice(start, start + _EVENTS)
+        for some in events:
             found = bitmaps.members(chunk, rows, some)
             ends = first[some], last[some]
             starts, targets = _linked(*found, own[0], len(rows), *ends, rings[chunk.rows], starts, targets)

@@ -50,7 +50,7 @@ def rings(subscriptions: DataFrame, events: DataFrame) -> DataFrame:
             lows, highs = blocks.boxes(table, names)
             subscriber = table["subscriber"].to_numpy().copy()
             at, event = blocks.matrix(points, names), points["event"].to_numpy()
-            for some in _slices(lows, highs, at, most):
+            for some in slices(lows, highs, at, most):
                 sizes, members = Bitmaps(lows, highs, at[some]).list(subscriber)
                 there = sizes > 0
                 offsets = np.append(0, np.cumsum(sizes[there])).astype(np.int32)
@@ -105,7 +105,7 @@ def _in_ring_order(table: pa.Table) -> pa.Table:
     return table.take(order)
 
 
-def _slices(lows: Floats, highs: Floats, points: Floats, most: int) -> Iterator[slice]:
+def slices(lows: Floats, highs: Floats, points: Floats, most: int) -> Iterator[slice]:
     """Ranges of events with about `most` matches each."""
     sample = points[:: max(1, len(points) // _SAMPLE)]
     matches = Bitmaps(lows, highs, sample).count().mean()

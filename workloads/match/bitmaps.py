@@ -109,7 +109,7 @@ class Bitmaps:
         self._order = np.argsort(points[:, 0], kind="stable")
         self._points = np.ascontiguousarray(points[self._order], np.float64)
         self._slots = place(self._cuts, self._points)
-        self._space = 0  # for members of a chunk
+        self._space = 64 * len(points)  # for members of a chunk, at first
 
     def chunks(self, backwards: bool = False) -> Iterator[Chunk]:
         """The boxes in chunks of CHUNK, each with its index."""

@@ -148,12 +148,12 @@ def test_loads_count_rings_and_distinct_successors(wanted: Any, published: Any, 
     assert loads_in(frames.loads(wanted.repartition(5), published)) == expected
 
 
-@pytest.mark.parametrize(("size", "events"), [(64, 7), (8192, 7), (64, 4096)])
+@pytest.mark.parametrize(("size", "members"), [(64, 40), (8192, 40), (64, 2**22)])
 def test_loads_of_an_arc_do_not_depend_on_how_it_is_cut(
-    monkeypatch: pytest.MonkeyPatch, size: int, events: int
+    monkeypatch: pytest.MonkeyPatch, size: int, members: int
 ) -> None:
     monkeypatch.setattr(bitmaps, "CHUNK", size)
-    monkeypatch.setattr(loads, "_EVENTS", events)
+    monkeypatch.setattr(loads, "_MEMBERS", members)
     (lows, highs), points = SPEC.subscriptions(300, 8), SPEC.candidates(8, 0, 100)
     points[40:60] = points[0]  # links that are there again and again
     points[60] = 9.0  # nobody's
