@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from workloads.cli.common import NumberRange, json_option
+from workloads.cli.common import NumberRange, json_option, print_result
 
 if TYPE_CHECKING:
     from sims.live.swarm import Delivery, Watch
@@ -17,14 +16,6 @@ if TYPE_CHECKING:
 
 CALM = 10  # cycles over which a swarm's upkeep is measured, and that pass before
 SECONDS = NumberRange(0, min_open=True)
-
-with_seed = click.option("--seed", type=click.IntRange(0), default=1, help="Random seed.")
-
-
-def _print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
-    lines = (", ".join(f"{name} {value}" for name, value in row.items()) for row in rows)
-    for line in [json.dumps(rows)] if as_json else lines:
-        click.echo(line)
 
 
 @click.command()
@@ -35,7 +26,7 @@ def _print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
 @click.option("--events", type=click.IntRange(1), default=100, help="Events to publish each time.")
 @click.option("--kill", "share", type=NumberRange(0, 0.9), default=0.0, help="Share of processes to kill.")
 @click.option("--most", type=SECONDS, default=120.0, help="Seconds to wait for rings.")
-@with_seed
+@click.option("--seed", type=click.IntRange(0), default=1, help="Random seed.")
 @click.option("--tls", is_flag=True, help="With an authority, and a certificate for each peer.")
 @json_option
 def swarm(
@@ -73,10 +64,8 @@ def swarm(
         ) as live,
     ):  # fmt: skip
         live.join()
-        for stage in ("built", "healed"):
+        for stage in ("built", "healed") if share else ("built",):
             if stage == "healed":
-                if not share:
-                    break
                 live.kill(share)
 
             def show(watch: Watch, stage: str = stage) -> None:
@@ -86,7 +75,7 @@ def swarm(
             watch = live.wait_for_rings(points, most, None if as_json else show)[-1]
             cost, delivery = live.rest(CALM, pause=CALM), live.publish(points[:events])
             outcome.append({"stage": stage, **_stage_row(watch, delivery, cost)})
-    _print_rows(outcome, as_json)
+    print_result(as_json, outcome, *(", ".join(f"{k} {v}" for k, v in row.items()) for row in outcome))
 
 
 def _stage_row(watch: Watch, delivery: Delivery, cost: dict[str, float]) -> dict[str, Any]:
