@@ -119,12 +119,6 @@ class RunFolder:
         claims: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
         return claims
 
-    @property
-    def log(self) -> str:
-        """Text of the log."""
-        file = self.path / LOG
-        return file.read_text(encoding="utf-8") if file.exists() else ""
-
 
 class RunWriter(RunFolder):
     """Writer of a run folder; the end of its `with` block sets the state.

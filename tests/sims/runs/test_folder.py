@@ -32,7 +32,7 @@ def test_a_run_that_ends_is_done_and_can_be_read(tmp_path: Path):
     assert run.manifest["state"] == "done"
     assert (run.manifest["seed"], run.manifest["cycles"], run.settings) == (7, 3, {"cycles": 3})
     assert run.table("rings")["complete"].to_pylist() == [0.5, 1.0]
-    assert "halfway" in run.log
+    assert "halfway" in (run.path / "log.txt").read_text()
     assert {"python", "numpy", "numba", "sub2sub"} <= run.manifest["versions"].keys()
 
 
