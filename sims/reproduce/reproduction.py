@@ -163,15 +163,24 @@ class Reproduction:
         if run.manifest["state"] != "done" or "scale" not in run.manifest:
             raise InputError(f"{run.path}: expected a finished run of {self.id}")
         tables = {name: run.table(name).to_pandas() for name in run.tables()}
+        found = self._evaluate(tables)  # before the run is opened: it stays as it is if this fails
         with RunWriter.reopen(run.path) as writer:
-            return self._finish(writer, tables, formats)
+            return self._finish(writer, *found, formats)
 
-    def _finish(self, writer: RunWriter, tables: Tables, formats: Sequence[str]) -> list[Claim]:
-        """Judge and draw, and write both."""
+    def _evaluate(self, tables: Tables) -> tuple[list[Claim], Sheet | Mapping[str, Sheet]]:
+        return list(self.judge(tables)), self.charts(tables)
+
+    def _finish(
+        self,
+        writer: RunWriter,
+        judged: list[Claim],
+        sheets: Sheet | Mapping[str, Sheet],
+        formats: Sequence[str],
+    ) -> list[Claim]:
+        """Write claims and figures."""
         scale = f"{writer.manifest['scale']}{' (quick form)' if writer.manifest['quick'] else ''}"
-        claims = [replace(claim, id=self.id, scale=scale) for claim in self.judge(tables)]
+        claims = [replace(claim, id=self.id, scale=scale) for claim in judged]
         write_claims(writer.path, claims)
-        sheets = self.charts(tables)
         for name, sheet in ({"": sheets} if isinstance(sheets, Sheet) else sheets).items():
             with drawn(sheet, f"{scale}, first seed {writer.manifest['seed']}") as figure:
                 writer.write_figure(f"{self.id}{'-' if name else ''}{name}", figure, formats)
@@ -249,7 +258,7 @@ def reproduce(
                 tables = gathered(results)
                 for name, table in tables.items():
                     writer.write_table(name, {column: table[column].to_numpy() for column in table})
-                found[id] = todo[id]._finish(writer, tables, formats)
+                found[id] = todo[id]._finish(writer, *todo[id]._evaluate(tables), formats)
         except Exception as error:  # the others are still judged
             found[id] = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
     return {each.id: found[each.id] for each in chosen}

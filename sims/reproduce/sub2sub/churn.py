@@ -20,7 +20,7 @@ from sims.reproduce.reproduction import Tables
 from sims.reproduce.sub2sub.under_churn import ABLATIONS, DEFAULT, EARLIER, LOSS, PUBLISHED, WAIT, follow
 from workloads.charts.chart import Series, curves
 
-__all__ = ["by_age", "by_waiting", "follow", "hit_ratios", "judge"]
+__all__ = ["by_age", "by_waiting", "follow", "judge", "missed"]
 
 HITS = {0.01: 0.999, 0.02: 0.995, 0.05: 0.99}  # least hit ratio by share replaced a cycle
 
@@ -81,28 +81,28 @@ def _judge_share(tables: Tables, share: float, name: str) -> Claims:
     yield claim("cost", round(float(_by_seed(whole, "per_delivery").mean()), 3), name=name)
 
 
-def hit_ratios(churn: pd.DataFrame) -> list[Series]:
-    """Hit ratio by form, and the bound."""
-    hits: list[Series] = []
+def missed(churn: pd.DataFrame) -> list[Series]:
+    """The share of events that is missed, by form, and the bound."""
+    found: list[Series] = []
     for form, loss, label in (
         (DEFAULT, 0.0, DEFAULT),
         (DEFAULT, LOSS, "default, 5% loss"),
         (EARLIER, 0.0, EARLIER),
     ):
         own = churn[(churn.form == form) & (churn.loss == loss)].groupby(["share", "seed"]).hit_ratio.mean()
-        rows, first = own.reset_index(), len(hits)
-        hits += curves(
+        rows, first = (1 - own).reset_index(), len(found)
+        found += curves(
             rows, "share", "hit_ratio", label=label, over="seeds", first=first, times=100, across=100
         )
-    bounds = {100 * share: 100 * least for share, least in HITS.items() if share in set(churn.share)}
-    return [*hits, Series("bound of ours, at least", [*bounds], [*bounds.values()], "points", style="black")]
+    bounds = {100 * share: 100 * (1 - least) for share, least in HITS.items() if share in set(churn.share)}
+    return [*found, Series("bound of ours, at most", [*bounds], [*bounds.values()], style="black")]
 
 
 def by_age(ages: pd.DataFrame) -> list[Series]:
-    """The share of its events that a peer gets, by its age."""
+    """The share of its events that a peer misses, by its age."""
     sums = ages.groupby(["share", "age"])[["taken", "wanted"]].sum()
-    rows = sums.assign(got=sums.taken / sums.wanted).reset_index()
-    return curves(rows, "age", "got", "share", label="{:.0%} per cycle", over="", times=100)
+    rows = sums.assign(missed=1 - sums.taken / sums.wanted).reset_index()
+    return curves(rows, "age", "missed", "share", label="{:.0%} per cycle", over="", times=100)
 
 
 def by_waiting(waiting: pd.DataFrame) -> list[Series]:

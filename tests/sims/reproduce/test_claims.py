@@ -146,6 +146,18 @@ def test_nothing_is_overwritten_unasked_and_a_full_run_by_no_quick_one(tmp_path:
     assert read_claims(tmp_path / "tiny-fig1")[0].measured == 2
 
 
+def test_a_run_that_cannot_be_judged_again_stays_as_it_was(tmp_path: Path) -> None:
+    reproduce([TINY], tmp_path)
+
+    def broken(tables: Tables) -> Sheet:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        replace(TINY, charts=broken).again(tmp_path)
+    assert RunFolder.open(tmp_path / "tiny-fig1").manifest["state"] == "done"
+    assert TINY.again(tmp_path)[0].holds
+
+
 def test_a_unit_that_fails_is_told_and_resuming_runs_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
