@@ -50,7 +50,7 @@ def command(
     What was inferred is printed first; --column, --event-column and --type say it otherwise.
       sub2sub advise orders.csv --events trades.csv --rate 5/s
     """
-    from sims.advice.advise import able, advice
+    from sims.advice.advise import able
     from sims.advice.columns import infer
     from sims.cli.console import per_second, progress_bar
     from sims.compare.compare import compare
@@ -83,12 +83,10 @@ def command(
         progress_bar(f"{len(plan.units())} units", "units", quiet=as_json) as progress,
     ):
         shutil.copy(described, out / "data.toml")
-        sentences, numbers = compare(
-            plan, writer, os.cpu_count() or 1, None, progress, lambda table: advice(table, world, frequency)
-        )
+        sentences, numbers = compare(plan, writer, os.cpu_count() or 1, None, progress, frequency)
     report([out]).write(out / "index.html")
     if as_json:
         print_json({"inferred": found.lines, "findings": sentences, "systems": numbers})
         return
-    click.echo(sentences[0])
+    click.echo(sentences[-1])
     click.echo(f"written to {out}: costs in headline.md, a page in index.html, the experiment with its table")

@@ -186,7 +186,8 @@ def command(
         where.session() as spark,
         progress_bar(f"{len(plan.units())} units", "units", quiet=quiet or as_json or headline) as progress,
     ):
-        sentences, numbers = compare(plan, writer, processes or os.cpu_count() or 1, spark, progress)
+        workers = processes or os.cpu_count() or 1
+        sentences, numbers = compare(plan, writer, workers, spark, progress, plan.rate or 1.0)
     report([out]).write(out / "index.html")
     if as_json:
         print_json({"findings": sentences, "systems": numbers})

@@ -113,3 +113,15 @@ def test_a_system_that_cannot_run_in_a_world_is_tried_with_one_seed(tmp_path: Pa
     assert seen[-1] == (4, 4)
     cell = cells(gather(units, tmp_path, reasons)).query("metric == 'unable'")
     assert cell.note.tolist() == ["not run: its publishers match their events"]
+
+
+def test_a_comparison_on_own_tables_ends_with_what_to_choose(tmp_path: Path) -> None:
+    rows = "\n".join(f"{k % 30},{k % 30 + 12}" for k in range(90))
+    (tmp_path / "own.csv").write_text(f"min_x,max_x\n{rows}\n")
+    words = ["--world", "ranges", "--workload", str(tmp_path / "own.csv"), "--column", "x=min_x,max_x"]
+    words += [word for name in ("sub2sub", "broker", "enclosing topic") for word in ("--only", name)]
+    result = compare(tmp_path / "c", *words, "--quiet")
+    assert result.exit_code == 0, result.output
+    assert result.output.splitlines()[-1].startswith(("At 1 events per second", "Neither rings nor topics"))
+    counted = compare(tmp_path / "d", *words, "--quiet", "--network", "hops")
+    assert counted.output.splitlines()[-1].startswith("Rounding own to")
