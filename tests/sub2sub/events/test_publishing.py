@@ -15,7 +15,11 @@ from sub2sub.compiled.events.publishing import find_entry
 from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from sub2sub.peers.settings import PublisherSettings
+from sub2sub.peers.descriptors import Descriptor
+from sub2sub.peers.newcomer import LEAST, MOST, Newcomer
+from sub2sub.peers.publisher import ALIKE, Walk
+from sub2sub.peers.ring import RingPeer
+from sub2sub.peers.settings import PublisherSettings, RingSettings
 from tests.sub2sub.events.engine import Publisher
 from tests.sub2sub.overlay.worlds import World, worlds
 
@@ -100,3 +104,44 @@ def test_where_all_subscribers_have_died_nobody_is_found(overlay: Overlay) -> No
 def test_settings_outside_their_domain_are_refused(field: str) -> None:
     with pytest.raises(InputError, match=f"publisher.{field}: expected 1 or more, got 0"):
         PublisherSettings(**{field: 0})
+
+
+def at(number: int, low: float, width: float = 0.5) -> Descriptor:
+    return Descriptor.half_open(number, (low,), (low + width,))
+
+
+def test_a_publisher_keeps_few_of_those_that_are_equally_far_and_so_a_way_past_them() -> None:
+    walk = Walk((0.0,), PublisherSettings(view=ALIKE + 1))
+    walk.learn([*(at(number, 1.0) for number in range(9)), at(9, -7.0)])
+    asked = [walk.next() for _ in range(ALIKE + 1)]
+    assert [move.peer.id for move in asked if move and move.peer] == [*range(ALIKE), 9]
+
+
+def test_an_event_is_handed_to_the_same_match_as_often_as_the_settings_say() -> None:
+    walk = Walk((0.2,), PublisherSettings(tries=3))
+    walk.learn([at(1, 0.0), at(2, 4.0)])
+    moves = [walk.next() for _ in range(5)]
+    assert [(move.peer and move.peer.id, move.hand_over) for move in moves if move] == [
+        (1, True), (1, True), (1, True), (2, False), (None, False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("has_neighbour", "asked"), [(True, LEAST), (False, MOST)])
+def test_a_newcomer_asks_longer_while_it_has_no_neighbour(has_neighbour: bool, asked: int) -> None:
+    ring = RingPeer(at(0, 0.0), RingSettings())
+    newcomer = Newcomer(ring, [at(1, 0.2 if has_neighbour else 2.0)], now=1)
+    others = [at(number, 3.0 + number) for number in range(2, 2 * MOST)]
+    count = 0
+    while peer := newcomer.next():
+        newcomer.answered(peer, others)
+        count += 1
+    assert count == asked
+
+
+def test_a_newcomer_asks_few_of_those_that_are_equally_far() -> None:
+    newcomer = Newcomer(RingPeer(at(0, 0.0), RingSettings()), [at(1, 2.0)], now=1)
+    others, asked = [*(at(number, 3.0) for number in range(2, 99)), at(99, 8.0)], []
+    while peer := newcomer.next():
+        newcomer.answered(peer, others)
+        asked.append(peer.id)
+    assert asked == [1, *range(2, 2 + ALIKE), 99]
