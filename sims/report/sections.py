@@ -200,11 +200,15 @@ def add_faults(page: Page, sources: Sources) -> None:
 
 
 def add_other_files(page: Page, sources: Sources) -> None:
-    """Add texts, figures and small tables that are not shown as curves; findings first."""
+    """Add texts, figures and small tables that are not shown as curves; findings first.
+
+    Those of a comparison show what its own charts and summary do.
+    """
     for name, source in sources.items():
-        compared = source.has_table("compare")
+        if source.has_table("compare"):
+            continue
         charted = _CHARTED if source.kind == "run" else {"links"} | ({"results"} if swept(source) else set())
-        figures = [] if compared else [p for p in source.run.figures() if p.stem not in charted]
+        figures = [path for path in source.run.figures() if path.stem not in charted]
         figures = [path for path in figures if path not in _first_figures(sources)]
         texts = sorted(source.path.glob("[!.]*.md"))
         tables = [table for table in source.run.tables() if table not in charted]
@@ -214,7 +218,7 @@ def add_other_files(page: Page, sources: Sources) -> None:
         if figures and not several:
             _add_figures(page.heading("Figures"), figures)
             figures = []
-        if texts and not several and not compared:
+        if texts and not several:
             _add_texts(page, texts)
             texts = []
         if figures or texts or tables:

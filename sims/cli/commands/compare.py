@@ -198,7 +198,7 @@ def command(
     for sentence in sentences:
         click.echo(sentence)
     if not quiet:
-        click.echo(f"written to {out}: costs of all systems in headline.md, everything in index.html")
+        click.echo(f"written to {out}: costs of all systems in headline.md, charts in index.html")
 
 
 def _variants(file: Path) -> list[str]:
