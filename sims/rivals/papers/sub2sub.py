@@ -22,8 +22,6 @@ from sims.config.interests import WorkloadSettings
 from sims.config.layer_entries import LAYER
 from sims.engine.simulation import Simulation
 from sims.rivals.base.entrants import Compared, Holdings, Knob, Look, SeveralMemberships, Variant
-from sims.rivals.base.push_tables import PushRules, PushTables, Rows, Starts, rows
-from sims.rivals.base.streams import spread_stream
 from sims.rivals.base.system import Floats, Integers, Publication
 from sub2sub.compiled.common.links import Links
 from sub2sub.overlay.overlay import Overlay
@@ -189,6 +187,9 @@ class Sub2Sub(RingOverlay):
 
         None behind it is tried, and shortcuts are acknowledged as well: few messages with little loss.
         """
+        from sims.rivals.base.push_tables import PushRules, PushTables, Rows, Starts, rows
+        from sims.rivals.base.streams import spread_stream
+
         rng, matches = np.random.default_rng([self.seed, asked.salt]), self.matches
         ring, near, random = (self.overlay.kinds[name].links() for name in ("ring", "vicinity", "cyclon"))
         nobody = Rows(np.zeros(len(self.overlay.population) + 1, np.int64), np.empty(0, np.int32))
