@@ -21,7 +21,7 @@ The paper does not specify the following. Here:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,10 +65,6 @@ class Walks:
     def found_within(self, steps: int) -> NDArray[np.bool_]:
         """Which publishers found a match within that many steps."""
         return self.found & (self.steps <= steps)
-
-    def as_table(self) -> dict[str, NDArray[Any]]:
-        """One row per publisher."""
-        return {"entry": self.entry, "steps": self.steps, "messages": self.messages, "failed": self.failed}
 
 
 class KeptPeers(NamedTuple):

@@ -125,7 +125,7 @@ def overlays(folder: Path, every: int) -> Results:
             Links.of(overlay), overlay.network, events,
             settings=PublisherSettings(view=4, ring_offers=bool(number % 2), max_steps=6), seed=number,
         )  # fmt: skip
-        yield f"{name} publishers", walks.as_table()
+        yield f"{name} publishers", vars(walks)
         forget(overlay, np.flatnonzero(overlay.network.alive)[:2], cycle=15)
         yield f"{name} forgetting", overlay.ring.links()
 
