@@ -165,6 +165,7 @@ class Overlay(Subscribers):
 
         Examples
         --------
+        >>> from sub2sub import AttributeSpace
         >>> space = AttributeSpace({"price": float, "side": ["buy", "sell"]})
         >>> wanted = [{"price": (0, 10)}, {"price": (5, 20), "side": "buy"}, {"side": "buy"}]
         >>> overlay = Overlay.of(wanted, space=space, seed=1).run(10)

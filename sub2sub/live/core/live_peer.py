@@ -333,8 +333,9 @@ class Core:
         if isinstance(message, m.Ring):
             return self.ring_exchanges.answer(message)
         if isinstance(message, m.Seek):
-            self.near.meet(message.sender, self.now)
-            return self.ring_exchanges.answer_newcomer(message)
+            sends = self.ring_exchanges.answer_newcomer(message)
+            self.near.meet(message.sender, self.now)  # only now: the answer names who makes way for it
+            return sends
         return self.ring_exchanges.hear_of(message.sender)
 
     def _answer(self, message: m.Ask) -> m.Answer:

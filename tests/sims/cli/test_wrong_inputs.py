@@ -72,7 +72,6 @@ WRONG = r"""
     run key.toml | key.toml:2: population.sise: unknown key
     run type.toml | type.toml:1: cycles: expected a whole number, got "many"
     run kind.toml | faults.0.kind: expected one of churn, crash
-    run --keys gosip | --keys gosip: expected one of sub2sub
     report nosuch | nosuch: expected a folder
     report ab.csv | ab.csv: expected a folder
     report dir | dir: expected a run folder

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sub2sub.compiled.common.links import Links
@@ -106,7 +106,22 @@ def histories(draw: st.DrawFn) -> History:
     )
 
 
+MAKES_WAY = History(  # a peer tells a newcomer of the one that makes way for it among its proximity links
+    n=16, d=1, seed=3, loss=0.0, crash_at=2, cut_at=2, join_at=6, leave_at=5,
+    how=OverlaySettings(
+        CyclonSettings(view=2, shuffle=2, retry=0, tries=1),
+        VicinitySettings(view=2, shuffle=3, max_age=0),
+        RingSettings(
+            partner=Partner.LEAST_RECENT, exchanges=1, two_sided=False, cap=0, hello=False, hello_after=0,
+            max_age=0, drop_failed=False, tries=1, most_tries=0, verify=False, max_steps=0,
+        ),
+        suspect_age=0, patience=0, calm=0,
+    ),
+)  # fmt: skip
+
+
 @settings(max_examples=80)
+@example(MAKES_WAY)
 @given(histories())
 def test_views_are_those_of_the_simulator_with_faults(history: History) -> None:
     n, how = history.n, history.how
