@@ -327,6 +327,9 @@ class TopicTree:
     def rename(self, topic: str | int, name: str) -> None:
         """Give a topic another name; those above and below it stay."""
         t = self.number(topic)
+        _check_name(name, "name")
+        if t == 0:
+            raise InputError("topic: expected a topic below the root, got the root")
         if name in self._number:
             raise InputError(f"name: topic {name!r} is there already, expected a new name")
         del self._number[self.name(t)]

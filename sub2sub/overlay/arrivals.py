@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.compiled.common.growth import make_room
 from sub2sub.compiled.common.randomness import draws
-from sub2sub.errors import InputError
 
 Peers = NDArray[np.int64]
 
@@ -25,7 +24,7 @@ def choose(key: np.uint64, among: Peers, count: int) -> Peers:
 def _contacts(key: np.uint64, peers: Peers, among: Peers) -> Peers:
     """Choose a random contact in `among` for each of `peers`.
 
-    If there is none, because all change at once, each joins by one before it, so all are in one overlay.
+    If there is none, because all change at once or nobody is there, each joins by one before it.
     """
     drawn, order = draws(key, peers, 1), np.arange(len(peers))
     if among.size == 0:
@@ -58,17 +57,14 @@ def enter(
         without = moved.peers(without)
     population, alive, group = overlay.population, overlay.network.alive, overlay.network.group
     live = np.flatnonzero(alive)
-    if live.size == 0:
-        raise InputError("expected a live peer to contact, there is none")
     if hosts is None:
         hosts = int(population.host.max()) + 1 + np.arange(wanted)
     among = live if without is None else np.setdiff1d(live, without)
     contacts = _contacts(keys[1], newcomers, among)
-    part = group[contacts]
+    part = group[contacts] if among.size else np.zeros(wanted, group.dtype)
     by_host = live[np.argsort(population.host[live], kind="stable")]
-    at = np.minimum(np.searchsorted(population.host[by_host], hosts), by_host.size - 1)
-    is_up = population.host[by_host[at]] == hosts
-    part[is_up] = group[by_host[at[is_up]]]
+    is_up = np.isin(hosts, population.host[live])
+    part[is_up] = group[by_host[np.searchsorted(population.host[by_host], hosts[is_up])]]
     for number in np.unique(part[part != group[contacts]]):
         inside = among[group[among] == number]
         misplaced = np.flatnonzero((part == number) & (group[contacts] != number))

@@ -118,6 +118,9 @@ class Subscribers(Stack):
         from sub2sub.overlay.arrivals import depart
 
         changing = self._up(rows)
+        if (twice := np.flatnonzero(np.diff(np.sort(changing)) == 0)).size:
+            row = self.population.row[np.sort(changing)[twice[0]]]
+            raise InputError(f"rows: expected each subscription once, got {row} twice")
         old_rows = self.population.row[changing]
         newcomers = self._peers_at(self._enter(lows, highs, None, hosts_of=changing), "rows")
         changing = self._peers_at(old_rows, "rows")  # their numbers may have changed

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -58,14 +58,20 @@ def histories(
         yield from pool.map(live_through, [protocol] * len(seeds), seeds, [plan] * len(seeds), chunksize=8)
 
 
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"expected a whole number from 1 on, got {text!r}")
+    return int(text)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run histories, print their totals, and return how many broke a rule."""
     parser = ArgumentParser(prog="python -m tests.histories")
     parser.add_argument("--protocol", choices=[*PROTOCOLS, "all"], default="all")
-    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--seeds", type=_positive, default=100)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--plan", choices=PLANS, default="short")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--jobs", type=_positive, default=1)
     given = parser.parse_args(arguments)
     logging.getLogger("sub2sub.live").setLevel(logging.CRITICAL)
     broken = 0

@@ -168,9 +168,13 @@ def command(
     options = "" if bits == BITS else f" bits={bits}"
     options += " rows=all" if subscribers is None else ""
     workloads = tuple(str(own.described(Path(name))) if is_table(Path(name)) else name for name in workloads)
-    if tree and topic_separator:
-        tree += f" separator={topic_separator.strip()}"
-    tree = f"{tree} implied=topics" if tree and implied_topics else tree
+    if topic_separator is not None and (not topic_separator or " " in topic_separator):
+        raise InputError(f"--topic-separator: expected text without spaces, got {topic_separator!r}")
+    if tree:
+        tree += f" separator={topic_separator}" if topic_separator else ""
+        tree += " implied=topics" if implied_topics else ""
+    elif topic_separator or implied_topics:
+        raise InputError("--topic-separator, --implied-topics: expected with --tree, whose names they read")
     worlds = tuple(worlds_of(world or ("all" if quick else "usual"), tree, workloads, quick, options))
     plan = Plan(
         worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing,

@@ -46,7 +46,8 @@ def read_tree(path: Path, separator: str | None = None, implied: bool = False) -
         topics, against = stored_tree(source, separator=separator, implied=implied)
         refuse("topics", against)
     except InputError as failure:
-        raise InputError(f"{path}: {failure}") from None
+        said = str(failure)
+        raise InputError(said if said.startswith(f"{path}:") else f"{path}: {said}") from None
     if len(topics) < 2:
         raise InputError(f"{path}: expected at least one topic, such as .sport.soccer")
     return depth_first(tuple(topics))

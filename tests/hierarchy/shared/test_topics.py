@@ -198,6 +198,18 @@ def test_a_renamed_topic_leaves_its_name_to_others() -> None:
     }
 
 
+def test_those_who_come_when_nobody_is_left_start_the_overlay_anew() -> None:
+    topics = Topics.of(["a"])
+    topics.subscribe("a", by="first")
+    topics.subscribe("a", by="second")
+    overlay = topics.overlay(seed=1).run(5)
+    overlay.unsubscribe("a", by="first")
+    overlay.unsubscribe("a", by="second")
+    for name in ("third", "fourth", "fifth"):
+        overlay.subscribe("a", by=name)
+    assert overlay.run(5).publish("a").received == ("fifth", "fourth", "third")
+
+
 def test_unsubscribing_ends_deliveries_and_subscribing_starts_them() -> None:
     overlay = crowd(seed=8, size=40).overlay(seed=8).run(25)
     overlay.subscribe("news", by="newcomer")

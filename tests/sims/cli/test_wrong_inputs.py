@@ -106,6 +106,10 @@ WRONG = r"""
     trace --peers 0 | '--peers': 0 is not in the range
     trace --peers x | 'x' is not a valid integer
     lab nosuch.toml | nosuch.toml: there is no such file
+    compare --topic-separator :: | expected with --tree, whose names they read
+    compare --implied-topics | expected with --tree, whose names they read
+    compare --tree topics.txt --topic-separator "" | --topic-separator: expected text without spaces, got ''
+    compare --world topics --tree none.csv --quick | sub2sub: none.csv: there is no such file
     lab --port 99999999 | '--port': 99999999 is not in the range
     live topic --subscribe soccer | expected a path such as '.soccer.italy', got 'soccer'
     live shared --subscribe .x | '.x' is unknown, expected one of the 1 topics

@@ -137,6 +137,10 @@ WRONG = {
     ),
     "a host that is down": (lambda o: (o.crash(0), o.subscribe([[0]], [[1]], by=0)), r"by row 0: .* is down"),
     "one range for two": (lambda o: o.resubscribe([0, 1], [[0]], [[1]]), r"lows: expected 2 subscriptions"),
+    "one subscription twice": (
+        lambda o: o.resubscribe([3, 3], [[0], [0]], [[1], [1]]),
+        r"rows: expected each subscription once, got 3 twice",
+    ),
     "one that is gone": (lambda o: (o.leave(0), o.crash(0)), r"rows row 0: expected a subscription, got 0"),
 }
 
